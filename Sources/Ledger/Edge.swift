@@ -35,6 +35,12 @@ enum Edge {
         _ value: String, _ field: String = "account"
     ) throws(LedgerRefusal) -> String {
         if let uuid = UUIDText(value) { return uuid.text }
+        guard !ErasedAccount.isOne(value) else {
+            throw LedgerRefusal(
+                .badRequest, code: "textInvalid", "This name stands for an erased account.",
+                field: field, rule: "a name that does not begin with `erased:`",
+                remedy: "name another account")
+        }
         return try text(value, field)
     }
 

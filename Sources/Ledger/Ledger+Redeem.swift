@@ -20,7 +20,13 @@ extension Ledger {
         let prepared = try prepare(request, account: account)
         // A repeated request needs no commit.
         if let told = try await storage.read({ try prepared.wish.redeemed($0) }) { return told }
-        let (redemption, isNew) = try await storage.write { try prepared.redeem(in: $0) }
+        let note = note(
+            .redeemed, account: prepared.wish.account, prepared.wish.idempotencyKey)
+        let (redemption, isNew) = try await storage.write { writing in
+            let redeemed = try prepared.redeem(in: writing)
+            if redeemed.isNew { try note?.write(writing) }
+            return redeemed
+        }
         if isNew { figures.countRedeemed() }
         tell(redemption, requestID)
         return redemption
@@ -38,7 +44,7 @@ extension Ledger {
                 purpose: request.purpose, transactionID: request.transactionId,
                 productID: request.productId, environment: environment(request.environment),
                 bundleID: bundleID(request.bundleId)),
-            now: ports.wall.now)
+            now: ports.wall.now, outbox: outbox)
     }
 
     func tell(_ redemption: LedgerRedemption, _ requestID: String) {
@@ -66,6 +72,7 @@ extension Ledger {
 public struct PreparedRedemption: Sendable {
     let wish: RedemptionWish
     let now: Timestamp
+    let outbox: WebhookOutbox
 
     /// Spends one unit, or finds what the same key has spent before. `isNew` says
     /// which: the effect belongs in the transaction only if it is true.
@@ -77,7 +84,12 @@ public struct PreparedRedemption: Sendable {
     public func redeem(
         in writing: any Writing
     ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
-        try wish.fulfil(writing, at: now)
+        let redeemed = try wish.fulfil(writing, at: now)
+        if redeemed.isNew {
+            try outbox.post(
+                .unitRedeemed, account: wish.account, redeemed.redemption, at: now, writing)
+        }
+        return redeemed
     }
 }
 

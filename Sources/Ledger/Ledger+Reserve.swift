@@ -39,7 +39,12 @@ extension Ledger {
         if let told = try await storage.read({ try wish.reserved($0, at: now) }) { return told }
         let reservation = BookedRedemption.Reservation(
             reservedAt: now, expiresAt: now.adding(seconds: Int64(seconds)), releasedAt: nil)
-        let held = try await storage.write { try wish.reserve($0, reservation) }
+        let note = note(.reserved, account: wish.account, wish.idempotencyKey)
+        let held = try await storage.write { writing in
+            let held = try wish.reserve(writing, reservation)
+            try note?.write(writing)
+            return held
+        }
         tell("reserved", held, requestID)
         return held
     }
@@ -56,7 +61,17 @@ extension Ledger {
         let end = try ReservationEnd(account, idempotencyKey)
         let now = ports.wall.now
         if let done = try await storage.read({ try end.find($0) }).redemption { return done }
-        let (redemption, isNew) = try await storage.write { try end.confirm($0, at: now) }
+        let outbox = outbox
+        let note = note(.confirmed, account: end.account, end.idempotencyKey)
+        let (redemption, isNew) = try await storage.write { writing in
+            let confirmed = try end.confirm(writing, at: now)
+            if confirmed.isNew {
+                try note?.write(writing)
+                try outbox.post(
+                    .unitRedeemed, account: end.account, confirmed.redemption, at: now, writing)
+            }
+            return confirmed
+        }
         if isNew { figures.countRedeemed() }
         tell(redemption, requestID)
         return redemption
@@ -69,7 +84,12 @@ extension Ledger {
     ) async throws -> LedgerReservation {
         let end = try ReservationEnd(account, idempotencyKey)
         let now = ports.wall.now
-        let released = try await storage.write { try end.release($0, at: now) }
+        let note = note(.released, account: end.account, end.idempotencyKey)
+        let released = try await storage.write { writing in
+            let released = try end.release(writing, at: now)
+            try note?.write(writing)
+            return released
+        }
         tell("released", released, requestID)
         return released
     }

@@ -72,15 +72,23 @@ extension Ledger {
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
-        let known = try await storage.read { try Booking.find(proven.key, $0, at: now) }
+        let (known, account) = try await storage.read { reading in
+            let known = try Booking.find(proven.key, reading, at: now)
+            return (known, try Merges.heir(of: account, unless: known?.account, reading))
+        }
         if renewal == nil, let known, try Taking.decide(known, proven, account: account) == .nothing
         {
             return known
         }
         let booking = Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal)
-        let booked = try await storage.write { try booking.write($0) }
+            renewal: renewal, outbox: outbox)
+        let note = note(.purchaseTaken, account: account, proven.key.transactionID)
+        let booked = try await storage.write { writing in
+            let booked = try booking.write(writing)
+            try note?.write(writing)
+            return booked
+        }
         figures.countTaken()
         if !grantsNothing { news.tell(booked.account, storage) }
         return booked
@@ -105,6 +113,9 @@ struct Booking: Sendable {
     var rules = GrantRules.none
     /// What was signed with it about the renewal of its subscription.
     var renewal: ProvenRenewal?
+    /// Whether a store has sent it, which may not know that the account was erased.
+    var isNews = false
+    var outbox = WebhookOutbox.none
 
     static func find(
         _ key: PurchaseKey, _ reading: any Reading, at now: Timestamp
@@ -113,23 +124,43 @@ struct Booking: Sendable {
             .map { try BookedPurchase($0) }
     }
 
-    /// Locks the owner's line, then writes the row. An owner never changes. So
-    /// one more round is enough if the purchase was assigned to an account
+    /// Locks the owner's line, then writes the row. An owner seldom changes. So one
+    /// more round is enough if the purchase was assigned to an account, or moved,
     /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
+        var heir: String?
         for _ in 0..<3 {
             let known = try Self.find(proven.key, writing, at: recordedAt)
-            let owner = known?.account ?? account
-            if let known { _ = try Taking.decide(known, proven, account: account) }
+            let claim = try claim(known?.account, heir, writing)
+            let owner = known?.account ?? claim
+            if let known { _ = try Taking.decide(known, proven, account: claim) }
             let revision = try owner.map { try line($0, writing) } ?? 0
-            if let (done, hasNewFate) = try enter(owner, revision, writing) {
+            // It may be part of another account. Its line keeps it from becoming one.
+            if known?.account == nil, let claim, let into = try Merges.into(claim, writing) {
+                heir = into
+                continue
+            }
+            if let (done, hasNewFate, event) = try enter(owner, claim, revision, writing) {
                 let grants = GrantWriter(rules: rules, now: recordedAt)
                 try grants.settle(done, hasNewFate: hasNewFate, writing)
                 try renewal?.write(of: proven, writing)
+                if let event {
+                    try outbox.post(
+                        event, account: done.account, done.wire, at: recordedAt, writing)
+                }
                 return done
             }
         }
         throw StorageFault(.busy, "a purchase changed hands while it was taken")
+    }
+
+    /// Returns the account that claims a purchase of `owner`. `heir`: what the account
+    /// is known to be part of.
+    private func claim(
+        _ owner: String?, _ heir: String?, _ reading: any Reading
+    ) throws -> String? {
+        if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
+        return try heir ?? Merges.heir(of: account, unless: owner, reading)
     }
 
     private func line(_ account: String, _ writing: any Writing) throws -> Int64 {
@@ -141,12 +172,13 @@ struct Booking: Sendable {
 
     /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
-        _ owner: String?, _ revision: Int64, _ writing: any Writing
-    ) throws -> (purchase: BookedPurchase, hasNewFate: Bool)? {
+        _ owner: String?, _ account: String?, _ revision: Int64, _ writing: any Writing
+    ) throws -> (purchase: BookedPurchase, hasNewFate: Bool, event: WebhookEvent?)? {
         let values = insertion(owner, revision)
         if try writing.first(Statement.Booked.insert, values) != nil {
             try putTerms(proven.fate, nil, writing)
-            return (BookedPurchase(proven, account: owner, revision: revision), false)
+            let booked = BookedPurchase(proven, account: owner, revision: revision)
+            return (booked, false, .purchaseBooked)
         }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
@@ -154,7 +186,7 @@ struct Booking: Sendable {
             return nil
         }
         switch try Taking.decide(known, proven, account: account) {
-        case .nothing: return (known, false)
+        case .nothing: return (known, false, nil)
         case .change(let claim, let facts, let fate):
             if let claim {
                 let values = proven.key.values + [.text(claim), .integer(revision)]
@@ -178,7 +210,7 @@ struct Booking: Sendable {
                 proven, account: holder, facts: facts ?? known.facts, fate: fate ?? known.fate,
                 spent: known.spent, held: known.held, isGranted: known.isGranted,
                 revision: revision)
-            return (booked, fate != nil)
+            return (booked, fate != nil, .purchaseUpdated)
         }
     }
 

@@ -30,20 +30,25 @@ public struct Ledger: Sendable {
     let client: StoreClient?
     let figures = LedgerFigures()
     let news = LedgerNews()
-    /// The key of the ledger's door. Generated at the first start and then
-    /// kept.
+    /// The key of this process to the ledger's door, for commands on this machine. It
+    /// is new at each start and never in the database. Other servers have keys of
+    /// their own (``createKey(_:)``).
     public let accessKey: String
     /// The key of the metrics. It opens nothing else.
     public let metricsKey: String
     /// Signs entitlements for use without a connection.
     let signer: PlainKeySigner
+    /// Signs tokens that prove an account to this ledger.
+    let tokenSigner: PlainKeySigner
+    /// Nil unless the merchant's tokens are verified by keys at an address.
+    let tokenKeys: AccountKeySource?
 
     /// The migrations of the ledger's schema, for opening its storage.
     public static let migrations = LedgerSchema.migrations
 
-    private static let door = "merchant"
     private static let metricsDoor = "metrics"
     private static let signingDoor = "entitlements"
+    private static let tokenDoor = "accounts"
 
     /// Opens a ledger in a storage that was opened with ``migrations``. Throws
     /// ``StorageFault``.
@@ -51,17 +56,14 @@ public struct Ledger: Sendable {
         storage: any Storage, configuration: LedgerConfiguration, ports: LedgerPorts
     ) async throws -> Ledger {
         try await LedgerRestore.checkFinished(storage)
-        let accessKey = try await key(of: door, storage) { ports.randomness.hex(32) }
+        try await hashDoorKey(storage, at: ports.wall.now)
+        let accessKey = ports.randomness.hex(32)
         var metricsKey = ports.metricsKey
         if metricsKey == nil {
             metricsKey = try await key(of: metricsDoor, storage) { ports.randomness.hex(32) }
         }
-        // From the system's generator, even if names are seeded.
-        let secret = try await key(of: signingDoor, storage) { PlainKeySigner.makeSecret() }
-        let signer: PlainKeySigner
-        do { signer = try PlainKeySigner(secret: secret) } catch {
-            throw StorageFault(.malformedRow, "the ledger's signing key is none")
-        }
+        let signer = try await self.signer(of: signingDoor, storage)
+        let tokenSigner = try await self.signer(of: tokenDoor, storage)
         let client = try ports.stores.map {
             try StoreClient(
                 door: $0, configuration, wall: ports.wall, randomness: ports.randomness)
@@ -69,7 +71,24 @@ public struct Ledger: Sendable {
         return Ledger(
             storage: storage, configuration: configuration, ports: ports,
             prover: Prover(configuration), client: client, accessKey: accessKey,
-            metricsKey: metricsKey ?? "", signer: signer)
+            metricsKey: metricsKey ?? "", signer: signer, tokenSigner: tokenSigner,
+            tokenKeys: configuration.accounts.tokens.flatMap { tokens in
+                if case .url(let url) = tokens.source {
+                    AccountKeySource(url: url, ports)
+                } else {
+                    nil
+                }
+            })
+    }
+
+    /// Its secret is from the system's generator, even if names are seeded.
+    private static func signer(
+        of door: String, _ storage: any Storage
+    ) async throws -> PlainKeySigner {
+        let secret = try await key(of: door, storage) { PlainKeySigner.makeSecret() }
+        do { return try PlainKeySigner(secret: secret) } catch {
+            throw StorageFault(.malformedRow, "a signing key of the ledger is none")
+        }
     }
 
     /// Returns the key of a door. The first process that needs it generates it.
@@ -89,9 +108,12 @@ public struct Ledger: Sendable {
         return stored
     }
 
-    /// Whether a key opens the ledger's door. The time of the comparison
+    /// Whether a key is this process's own to the ledger's door. The time of the comparison
     /// reveals nothing but the key's length.
     public func admits(_ key: String) -> Bool { Self.isSame(key, accessKey) }
+
+    /// How many calls the ledger's server answers in a second.
+    public var limits: CallLimits { configuration.limits }
 
     /// Whether a key opens the ledger's metrics.
     public func admitsToFigures(_ key: String) -> Bool { Self.isSame(key, metricsKey) }

@@ -72,6 +72,12 @@ public struct LedgerConfiguration: Sendable {
     public var stores: [StoreAccess] = []
     /// The URLs that receive a copy of each notification as the store sent it.
     public var forwardsTo: [String] = []
+    /// How accounts prove who they are.
+    public var accounts = AccountRules()
+    public var limits = CallLimits()
+    /// The merchant's servers that hear of what happens. The ledger needs
+    /// ``LedgerPorts/stores`` to call them.
+    public var webhooks: [WebhookEndpoint] = []
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.

@@ -9,6 +9,8 @@ public struct LedgerRefusal: Error, Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// The request breaks a rule, or its proof is not valid.
         case badRequest
+        /// The caller has not proven its account.
+        case unproven
         /// It does not exist, or the caller may not know about it.
         case notFound
         /// It contradicts what is recorded already.

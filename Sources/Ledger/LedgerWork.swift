@@ -28,6 +28,7 @@ extension Ledger {
         await attempt("kept proofs could not be settled") { _ = try await settleProofs() }
         await attempt("gaps could not be filled") { _ = try await fillGaps(isStart: isStart) }
         await attempt("copies could not be sent on") { _ = try await forward() }
+        await attempt("webhooks could not be sent") { _ = try await deliverWebhooks() }
         await attempt("refused proofs could not be deleted") { try await forgetProofs() }
     }
 
@@ -51,8 +52,10 @@ extension Ledger {
             return false
         }
         guard isDue else { return }
+        let kept = ports.wall.now.adding(milliseconds: -WebhookMessage.keptMilliseconds)
         try await storage.write {
             try $0.execute(Statement.Waiting.forget, [.integer(oldest.milliseconds)])
+            try $0.execute(Statement.Webhooks.forget, [.integer(kept.milliseconds)])
         }
     }
 }

@@ -9,6 +9,8 @@ extension Statement {
         static let all =
             Accounts.all + Booked.all + Redemptions.all + Upkeep.all + Grants.all
             + Credits.all + History.all + Waiting.all + News.all + Forwards.all
+            + APIKeys.all + Audit.all + Moves.all + Shares.all + Merges.all + PersonalData.all
+            + Webhooks.all
     }
 
     enum Accounts {

@@ -8,7 +8,7 @@ import Synchronization
     public import FoundationNetworking
 #endif
 
-/// A client of a ledger, for the merchant's servers.
+/// A client of a ledger, for the merchant's servers and apps.
 ///
 /// ```swift
 /// let ledger = LedgerClient(url: url, key: key)
@@ -28,15 +28,19 @@ public struct LedgerClient: Sendable {
 
     private let url: URL
     private let key: String
+    private let accountToken: String?
     private let transport: Transport
     private let answers = KnownAnswers()
 
-    /// `url` is the ledger's, such as `http://127.0.0.1:4790`, and `key` its key.
+    /// `url` is the ledger's, such as `http://127.0.0.1:4790`. `key` is that of a server
+    /// or, with the `accountToken` of its customer, that of an app.
     public init(
-        url: URL, key: String, transport: @escaping Transport = LedgerClient.urlSession()
+        url: URL, key: String, accountToken: String? = nil,
+        transport: @escaping Transport = LedgerClient.urlSession()
     ) {
         self.url = url
         self.key = key
+        self.accountToken = accountToken
         self.transport = transport
     }
 
@@ -136,6 +140,53 @@ public struct LedgerClient: Sendable {
             ["accounts", account, "history"], [("environment", environment), ("after", after)])
     }
 
+    /// Asks for a token with which an app proves an account to the ledger. `seconds`: 1
+    /// to 3,600; nil for 900.
+    public func issueToken(
+        account: String, seconds: Int? = nil
+    ) async throws -> IssuedAccountToken {
+        try await post(["accounts", account, "tokens"], AccountTokenRequest(seconds: seconds))
+    }
+
+    // MARK: Accounts
+
+    /// Presents a purchase that may belong to another account, or asks what would change.
+    public func restore(
+        _ request: RestoreRequest, account: String
+    ) async throws -> RestoreOutcome {
+        try await post(["accounts", account, "restores"], request)
+    }
+
+    /// Makes an account part of another.
+    public func merge(account: String, into: String) async throws -> AccountMerge {
+        try await post(["accounts", account, "merge"], MergeAccountRequest(into: into))
+    }
+
+    /// Returns everything that the books have about an account.
+    public func export(account: String) async throws -> AccountExport {
+        try await get(["accounts", account, "export"], [])
+    }
+
+    /// Erases an account. Its books stay under an opaque name.
+    public func erase(account: String) async throws -> AccountErasure {
+        try await post(["accounts", account, "erasure"], [String: String]())
+    }
+
+    // MARK: Webhooks
+
+    /// Returns a page of messages to the merchant's servers, the newest first. `state`:
+    /// `waiting`, `sent` or `parked`; nil for all.
+    public func webhooks(
+        url: String? = nil, state: String? = nil, after: String? = nil
+    ) async throws -> WebhookReports {
+        try await get(["webhooks"], [("url", url), ("state", state), ("after", after)])
+    }
+
+    /// Sends messages again.
+    public func replayWebhooks(_ request: WebhooksRequest) async throws -> WebhooksChanged {
+        try await post(["webhooks", "replay"], request)
+    }
+
     // MARK: Purchases
 
     /// Books a signed transaction, once.
@@ -175,6 +226,9 @@ extension LedgerClient {
         var request = URLRequest(url: try address(path, query))
         request.httpMethod = method
         request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+        if let accountToken {
+            request.setValue(accountToken, forHTTPHeaderField: "Account-Token")
+        }
         return request
     }
 

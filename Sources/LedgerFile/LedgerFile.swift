@@ -22,6 +22,9 @@ public import Ledger
 public struct LedgerFile: Hashable, Sendable {
     public var grants = GrantRules.none
     public var settings = LedgerSettings()
+    public var accounts = LedgerAccountSettings()
+    public var limits = CallLimits()
+    public var webhooks: [LedgerWebhookSettings] = []
 
     /// The size of the largest file that is read.
     public static let bytesMax = 1024 * 1024
@@ -36,6 +39,41 @@ public struct LedgerFile: Hashable, Sendable {
             throw LedgerFileFault(name: name, problems: reader.problems)
         }
     }
+}
+
+/// How accounts prove who they are, and what they may do beyond the usual.
+public struct LedgerAccountSettings: Hashable, Sendable {
+    /// The merchant's own tokens.
+    public struct Tokens: Hashable, Sendable {
+        /// The address of a JSON Web Key Set, or the path of its file, relative to the
+        /// folder of this one.
+        public var keySet: String
+        public var issuer: String
+        public var audience: String
+        public var claim: String?
+        public var lifetimeSeconds: Int64?
+
+        /// Whether ``keySet`` is an address.
+        public var isAddress: Bool {
+            keySet.hasPrefix("https://") || keySet.hasPrefix("http://")
+        }
+    }
+
+    public var tokens: Tokens?
+    public var sandboxTesters: [String] = []
+    public var restore = RestorePolicy.refuse
+
+    public init() {}
+}
+
+/// A server that hears of what happens.
+public struct LedgerWebhookSettings: Hashable, Sendable {
+    public var url: String
+    /// The path of a file with the secret, relative to the folder of this one.
+    public var secretFile: String
+    public var isOrdered: Bool
+    /// Nil for all.
+    public var events: Set<WebhookEvent>?
 }
 
 /// The settings of a ledger's server. Nil, or an empty list, where the file has

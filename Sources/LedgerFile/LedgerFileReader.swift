@@ -20,7 +20,10 @@ struct LedgerFileReader: YAMLReader {
             switch key.text {
             case "ledger": settings(value, into: &file.settings)
             case "products": file.grants = products(value)
-            default: refuseKey(key, "`ledger` and `products`")
+            case "accounts": accounts(value, into: &file.accounts)
+            case "limits": limits(value, into: &file.limits)
+            case "webhooks": file.webhooks = webhooks(value)
+            default: refuseKey(key, "`ledger`, `products`, `accounts`, `limits` and `webhooks`")
             }
         }
     }
@@ -186,12 +189,12 @@ extension LedgerFileReader {
 
 extension LedgerFileReader {
     /// One value, or a list of them.
-    private mutating func texts(_ node: Node) -> [String] {
+    mutating func texts(_ node: Node) -> [String] {
         guard let sequence = node.sequence else { return text(node).map { [$0] } ?? [] }
         return sequence.compactMap { text($0) }
     }
 
-    private mutating func number(
+    mutating func number(
         _ node: Node, _ range: ClosedRange<Int64>, _ rule: String
     ) -> Int64? {
         guard let text = text(node) else { return nil }
@@ -200,7 +203,7 @@ extension LedgerFileReader {
         return nil
     }
 
-    private mutating func word(_ node: Node, _ known: [String]) -> String? {
+    mutating func word(_ node: Node, _ known: [String]) -> String? {
         guard let word = text(node) else { return nil }
         if known.contains(word) { return word }
         refuse(

@@ -14,7 +14,7 @@ enum EntitlementAnswers {
     static func first(_ visit: LedgerVisit) async throws -> FirstAnswer {
         let seconds = try seconds(visit)
         let wait = try visit.ledger.waitForEntitlement(
-            account: visit.parts[0], name: visit.call.query("entitlement"),
+            account: try visit.account(), name: visit.call.query("entitlement"),
             environment: visit.call.query("environment"))
         do {
             if let answer = try await wait.now() {
@@ -30,7 +30,7 @@ enum EntitlementAnswers {
 
     static func now(_ visit: LedgerVisit) async throws -> Response {
         let answer = try await visit.ledger.entitlements(
-            account: visit.parts[0], environment: visit.call.query("environment"))
+            account: try visit.account(), environment: visit.call.query("environment"))
         return try response(answer, visit.call)
     }
 

@@ -17,6 +17,8 @@ enum ErrorResponse {
         switch error {
         case let waiting as TooManyWrongKeys:
             ErrorAnswer(ErrorReply(429, waiting.error, retryAfterSeconds: waiting.seconds))
+        case let calls as TooManyCalls:
+            ErrorAnswer(ErrorReply(429, calls.error, retryAfterSeconds: calls.seconds))
         case let refusal as LedgerRefusal:
             ErrorAnswer(ErrorReply(status(refusal.kind), refusal.error))
         default: nil
@@ -26,6 +28,7 @@ enum ErrorResponse {
     static func status(_ kind: LedgerRefusal.Kind) -> Int {
         switch kind {
         case .badRequest: 400
+        case .unproven: 401
         case .notFound: 404
         case .conflict: 409
         case .unavailable: 503
@@ -45,6 +48,26 @@ extension RequestMistake {
 
     static var ledgerKeyOfFigures: RequestMistake {
         turnedAway(403, code: "keyOfAnotherDoor", "This key opens only the metrics.", "key")
+    }
+
+    /// A key for apps, at an address for servers.
+    static var ledgerKeyOfApps: RequestMistake {
+        .turnedAway(
+            status: 403,
+            WireError(
+                code: "keyOfAnotherDoor", message: "This key is for apps.",
+                field: "Authorization", rule: "a key with the scope `server`",
+                remedy: "call it from the merchant's server, with a key of its own"))
+    }
+
+    /// An app's key alone reads nothing.
+    static var accountTokenMissing: RequestMistake {
+        .turnedAway(
+            status: 401,
+            WireError(
+                code: "accountTokenMissing", message: "A key for apps alone reads nothing.",
+                field: "Account-Token", rule: "a token that proves an account",
+                remedy: "have the merchant's server make a token for the account"))
     }
 
     static var metricsKeyMissing: RequestMistake {
@@ -69,6 +92,7 @@ extension RequestMistake {
             WireError(
                 code: code, message: message, field: "Authorization",
                 rule: "`Bearer` and the ledger's `\(field)`",
-                remedy: "take it from the ledger's run.json"))
+                remedy: "create one with `shopkeeper ledger key create`, or take it from "
+                    + "the ledger's run.json"))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import HTTPShell
 import Hummingbird
 import Ledger
@@ -17,8 +18,22 @@ enum LedgerAccess: Hashable, Sendable {
     case open
     /// The merchant's own servers.
     case merchant
+    /// They, and apps with a token of the account.
+    case app
     /// Those that collect the metrics.
     case metrics
+}
+
+/// The caller, by the key.
+enum LedgerCaller: Hashable, Sendable {
+    case anyone
+    /// A server of the merchant's, or a command.
+    case server(LedgerActor)
+    /// Someone with a token of this account.
+    case account(String)
+
+    /// Nil if the caller's changes are not in the audit.
+    var actor: LedgerActor? { if case .server(let actor) = self { actor } else { nil } }
 }
 
 /// A call of a route, whose key was checked.
@@ -27,6 +42,23 @@ struct LedgerVisit: Sendable {
     let call: Call
     /// The variable parts of the path.
     let parts: PathParts
+    let caller: LedgerCaller
+
+    /// Returns the account of the path. Refusal: `accountUnknown`, for every account
+    /// but that of the caller's token.
+    func account() throws -> String {
+        try own(parts[0]) ?? parts[0]
+    }
+
+    /// Returns the account that a body names, or that of the caller's token. Refusal:
+    /// as for ``account()``.
+    func own(_ named: String?) throws -> String? {
+        guard case .account(let own) = caller else { return named }
+        if let named, (try? Ledger.accountName(named))?.isSame(as: own) != true {
+            throw Ledger.accountUnknown
+        }
+        return own
+    }
 
     /// Decodes the body as JSON.
     func body<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> Value {
@@ -48,7 +80,60 @@ struct LedgerVisit: Sendable {
 /// Every route of the ledger.
 enum LedgerRoutes {
     static let table = RouteTable<LedgerAccess, LedgerVisit>(
-        open + accounts + reservations + grants + roads)
+        open + accounts + reservations + grants + roads + access)
+
+    private static let access: [LedgerRoute] = [
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/restores", .app) {
+            try .json(
+                try await $0.ledger.restore(
+                    try await $0.body(), account: try $0.account(),
+                    requestID: $0.call.requestID))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/merge", .merchant) {
+            try .json(
+                try await $0.ledger.merge(
+                    try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
+        },
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/export", .merchant) {
+            try .json(try await $0.ledger.export(account: $0.parts[0]))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/erasure", .merchant) {
+            try .json(
+                try await $0.ledger.erase(
+                    account: $0.parts[0], requestID: $0.call.requestID))
+        },
+        LedgerRoute("POST", "/ledger/v1/api-keys", .merchant) {
+            try .json(try await $0.ledger.createKey(try await $0.body()))
+        },
+        LedgerRoute("GET", "/ledger/v1/api-keys", .merchant) {
+            try .json(try await $0.ledger.keys())
+        },
+        LedgerRoute("POST", "/ledger/v1/api-keys/{}/revoke", .merchant) {
+            try .json(try await $0.ledger.revokeKey($0.parts[0]))
+        },
+        LedgerRoute("GET", "/ledger/v1/webhooks", .merchant) {
+            try .json(
+                try await $0.ledger.webhooks(
+                    url: $0.call.query("url"), state: $0.call.query("state"),
+                    after: $0.call.query("after"), limit: try $0.number("limit")))
+        },
+        LedgerRoute("POST", "/ledger/v1/webhooks/replay", .merchant) {
+            try .json(try await $0.ledger.replayWebhooks(try await $0.body()))
+        },
+        LedgerRoute("POST", "/ledger/v1/webhooks/park", .merchant) {
+            try .json(try await $0.ledger.parkWebhooks(try await $0.body()))
+        },
+        LedgerRoute("GET", "/ledger/v1/audit", .merchant) {
+            try .json(
+                try await $0.ledger.audit(
+                    account: $0.call.query("account"), after: $0.call.query("after"),
+                    limit: try $0.number("limit")))
+        },
+        LedgerRoute("POST", "/ledger/v1/accounts/{}/tokens", .merchant) {
+            try .json(
+                try $0.ledger.issueToken(try await $0.body(), account: $0.parts[0]))
+        },
+    ]
 
     private static let open: [LedgerRoute] = [
         LedgerRoute("GET", "/health", .probe) { _ in try .json(ServerStatus(status: "ok")) },
@@ -62,35 +147,35 @@ enum LedgerRoutes {
 
     private static let grants: [LedgerRoute] = [
         LedgerRoute("GET", "/ledger/v1/keys", .open) { try .json($0.ledger.publicKeys) },
-        LedgerRoute("GET", EntitlementAnswers.pattern, .merchant) {
+        LedgerRoute("GET", EntitlementAnswers.pattern, .app) {
             try await EntitlementAnswers.now($0)
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/entitlements/{}", .merchant) {
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/entitlements/{}", .app) {
             try .json(
                 try await $0.ledger.reason(
-                    account: $0.parts[0], entitlement: $0.parts[1],
+                    account: try $0.account(), entitlement: $0.parts[1],
                     environment: $0.call.query("environment")))
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/signed-entitlements", .merchant) {
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/signed-entitlements", .app) {
             try .json(
                 try await $0.ledger.signedEntitlements(
-                    account: $0.parts[0], environment: $0.call.query("environment"),
+                    account: try $0.account(), environment: $0.call.query("environment"),
                     seconds: try $0.number("seconds")))
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/balances", .merchant) {
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/balances", .app) {
             try .json(
                 try await $0.ledger.balances(
-                    account: $0.parts[0], environment: $0.call.query("environment")))
+                    account: try $0.account(), environment: $0.call.query("environment")))
         },
         LedgerRoute("POST", "/ledger/v1/accounts/{}/spendings", .merchant) {
             try .json(
                 try await $0.ledger.spend(
                     try await $0.body(), account: $0.parts[0], requestID: $0.call.requestID))
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/history", .merchant) {
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/history", .app) {
             try .json(
                 try await $0.ledger.history(
-                    account: $0.parts[0], environment: $0.call.query("environment"),
+                    account: try $0.account(), environment: $0.call.query("environment"),
                     after: $0.call.query("after"), limit: try $0.number("limit")))
         },
         LedgerRoute("GET", "/ledger/v1/products", .merchant) {
@@ -102,20 +187,24 @@ enum LedgerRoutes {
     ]
 
     private static let accounts: [LedgerRoute] = [
-        LedgerRoute("POST", "/ledger/v1/purchases", .merchant) {
+        LedgerRoute("POST", "/ledger/v1/purchases", .app) {
             let body = try await $0.body(TakePurchaseRequest.self)
-            return try .json(try await $0.ledger.take(body, requestID: $0.call.requestID))
+            let request = TakePurchaseRequest(
+                signedTransaction: body.signedTransaction, account: try $0.own(body.account))
+            return try .json(try await $0.ledger.take(request, requestID: $0.call.requestID))
         },
-        LedgerRoute("POST", "/ledger/v1/receipts", .merchant) {
+        LedgerRoute("POST", "/ledger/v1/receipts", .app) {
             let body = try await $0.call.body(
                 TakeReceiptRequest.self, max: Self.receiptBodyBytesMax)
+            let request = TakeReceiptRequest(
+                receipt: body.receipt, account: try $0.own(body.account), mode: body.mode)
             return try outcome(
-                try await $0.ledger.present(body, requestID: $0.call.requestID))
+                try await $0.ledger.present(request, requestID: $0.call.requestID))
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/unspent", .merchant) {
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/unspent", .app) {
             try .json(
                 try await $0.ledger.unspent(
-                    account: $0.parts[0], environment: $0.call.query("environment"),
+                    account: try $0.account(), environment: $0.call.query("environment"),
                     after: $0.call.query("after"), limit: try $0.number("limit")))
         },
         LedgerRoute("POST", "/ledger/v1/accounts/{}/redemptions", .merchant) {
@@ -146,12 +235,13 @@ enum LedgerRoutes {
     ]
 
     private static let roads: [LedgerRoute] = [
+        // A number can be guessed, so for an app it proves nothing.
         LedgerRoute("POST", "/ledger/v1/transactions", .merchant) {
             let body = try await $0.body(TakeTransactionRequest.self)
             return try outcome(try await $0.ledger.take(body, requestID: $0.call.requestID))
         },
-        LedgerRoute("GET", "/ledger/v1/accounts/{}/proofs", .merchant) {
-            try .json(try await $0.ledger.waitingProofs(account: $0.parts[0]))
+        LedgerRoute("GET", "/ledger/v1/accounts/{}/proofs", .app) {
+            try .json(try await $0.ledger.waitingProofs(account: try $0.account()))
         },
         LedgerRoute("POST", "/ledger/v1/reconciliations", .merchant) {
             try .json(try await $0.ledger.reconcile(try await $0.body(ReconcileRequest.self)))

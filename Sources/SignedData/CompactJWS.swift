@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import StrictJSON
+import _CryptoExtras
 
 /// A compact JWS (RFC 7515) with ES256, split into its parts and not verified.
 struct CompactJWS: Sendable {
@@ -69,6 +70,16 @@ struct CompactJWS: Sendable {
         }
         try rules.check(
             .signature, key.isValidSignature(signature, for: Self.digest(bytes[..<payloadEnd])),
+            "the signature does not match the header and payload")
+    }
+
+    /// Checks a signature by RS256 (RSASSA-PKCS1-v1_5 with SHA-256).
+    func checkSignature(by key: _RSA.Signing.PublicKey) throws(VerificationFailure) {
+        try rules.check(
+            .signature,
+            key.isValidSignature(
+                _RSA.Signing.RSASignature(rawRepresentation: signature),
+                for: Self.digest(bytes[..<payloadEnd]), padding: .insecurePKCS1v1_5),
             "the signature does not match the header and payload")
     }
 

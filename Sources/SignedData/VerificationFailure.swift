@@ -40,6 +40,10 @@ public struct VerificationFailure: Error, Sendable {
         public static let environment = Code("environment")
         /// A bearer token was made for another service.
         public static let audience = Code("audience")
+        /// A token names another issuer.
+        public static let issuer = Code("issuer")
+        /// A token names a key that is not known.
+        public static let unknownKey = Code("unknownKey")
         /// A bearer token has too long a lifetime.
         public static let lifetime = Code("lifetime")
         /// The receipt's hash is that of another device.

@@ -62,6 +62,92 @@ struct LedgerFileTests {
             ])
     }
 
+    @Test func `a file says how accounts prove who they are, and how often they may call`()
+        throws
+    {
+        let read = try file(
+            """
+            accounts:
+              jwt:
+                jwks: https://login.example/keys
+                issuer: https://login.example
+                audience: ledger
+                claim: user_id
+                lifetimeSeconds: 600
+              sandboxTesters: [ann, blob]
+              restore: transfer
+            limits:
+              perKey: 50
+              perAccount: 5
+            """)
+
+        #expect(
+            read.accounts.tokens
+                == LedgerAccountSettings.Tokens(
+                    keySet: "https://login.example/keys", issuer: "https://login.example",
+                    audience: "ledger", claim: "user_id", lifetimeSeconds: 600))
+        #expect(read.accounts.tokens?.isAddress == true)
+        #expect(read.accounts.sandboxTesters == ["ann", "blob"])
+        #expect(read.accounts.restore == .transfer)
+        #expect(read.limits == CallLimits(perKey: 50, perAccount: 5))
+        #expect(
+            problems(
+                """
+                accounts:
+                  jwt:
+                    jwks: keys.json
+                    issuer: a
+                    lifetimeSeconds: 86401
+                    alg: none
+                  testers: ann
+                  restore: give
+                limits:
+                  perKey: 0
+                """) == [
+                    "3: `jwt` has `jwks`, `issuer` and `audience`",
+                    "5: a token is valid for 1 to 86400 seconds", "6: `alg` is unknown here",
+                    "7: `testers` is unknown here", "8: there is no `give` here",
+                    "10: a limit is 1 to 1000000 calls a second",
+                ])
+    }
+
+    @Test func `a file names the servers that hear of what happens`() throws {
+        let read = try file(
+            """
+            webhooks:
+              - url: https://merchant.example/hooks
+                secretFile: hook.secret
+                ordered: true
+                events: [purchase.booked, credits.spent]
+              - url: https://other.example
+                secretFile: other.secret
+            """)
+
+        #expect(
+            read.webhooks == [
+                LedgerWebhookSettings(
+                    url: "https://merchant.example/hooks", secretFile: "hook.secret",
+                    isOrdered: true, events: [.purchaseBooked, .creditsSpent]),
+                LedgerWebhookSettings(
+                    url: "https://other.example", secretFile: "other.secret",
+                    isOrdered: false, events: nil),
+            ])
+        #expect(
+            problems(
+                """
+                webhooks:
+                  - url: ftp://merchant.example
+                    secretFile: a
+                  - url: https://merchant.example
+                    secret: whsec_
+                    events: sold
+                """) == [
+                    "2: a url begins with https:// or http://",
+                    "4: a webhook has `url` and `secretFile`", "5: `secret` is unknown here",
+                    "6: there is no event `sold`",
+                ])
+    }
+
     @Test func `a file has the settings that the options have`() throws {
         let settings = try file(
             """

@@ -53,6 +53,7 @@ import Testing
                     switch route.access {
                     case .probe, .signed, .open: "Public"
                     case .merchant: "Merchant"
+                    case .app: "App"
                     case .metrics: "Metrics"
                     }
                 return ("\(route.method) \(route.pattern)", tag)
@@ -188,6 +189,69 @@ import Testing
                 "Reconciliation",
                 ReconcileReport(
                     account: "a", checked: 1, differences: [difference], next: "a")
+            ),
+            (
+                "CreateKey", CreateLedgerKeyRequest(name: "n", scope: "app")
+            ),
+            (
+                "CreatedKey",
+                CreatedLedgerKey(
+                    keyId: "i", name: "n", scope: "app", key: "k",
+                    createdDate: .init(milliseconds: 1))
+            ),
+            (
+                "KeyRecord",
+                LedgerKeyRecord(
+                    keyId: "i", name: "n", scope: "app", createdDate: .init(milliseconds: 1),
+                    revokedDate: .init(milliseconds: 1))
+            ),
+            ("KeyRecords", LedgerKeys(keys: [])),
+            (
+                "AuditEntry",
+                LedgerAuditEntry(
+                    date: .init(milliseconds: 1), actor: "a", action: "a", account: "a",
+                    subject: "s")
+            ),
+            ("Audit", LedgerAudit(entries: [], next: "n")),
+            ("Restore", RestoreRequest(signedTransaction: "s", dryRun: true)),
+            (
+                "RestoreOutcome",
+                RestoreOutcome(
+                    account: "a", policy: "keep", outcome: "kept", isDryRun: true,
+                    environment: "Sandbox", transactionId: "1", productId: "p", units: 1,
+                    entitlements: [], credits: [])
+            ),
+            ("MergeAccount", MergeAccountRequest(into: "b")),
+            (
+                "AccountMerge",
+                AccountMerge(account: "a", into: "b", mergedDate: .init(milliseconds: 1))
+            ),
+            (
+                "AccountExport",
+                AccountExport(
+                    account: "a", exportedDate: .init(milliseconds: 1), tables: [:])
+            ),
+            (
+                "AccountErasure",
+                AccountErasure(
+                    erasedDate: .init(milliseconds: 1), accounts: 1, notifications: 1)
+            ),
+            (
+                "Webhook",
+                WebhookReport(
+                    url: "u", messageId: "m", type: "t", account: "a", state: "sent",
+                    createdDate: .init(milliseconds: 1), attempts: 1,
+                    nextDate: .init(milliseconds: 1), sentDate: .init(milliseconds: 1),
+                    trouble: "t")
+            ),
+            ("Webhooks", WebhookReports(webhooks: [], next: "n")),
+            ("WebhooksRequest", WebhooksRequest(url: "u", messageIds: ["m"])),
+            ("WebhooksChanged", WebhooksChanged(changed: 1)),
+            ("TokenRequest", AccountTokenRequest(seconds: 1)),
+            (
+                "IssuedToken",
+                IssuedAccountToken(
+                    account: "a", token: "t", expiresDate: .init(milliseconds: 1))
             ),
             (
                 "Redeem",

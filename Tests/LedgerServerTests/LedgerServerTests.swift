@@ -27,6 +27,8 @@ struct Served: Sendable {
 
     static func with(
         _ given: (any Storage)? = nil, grants: GrantRules = .none,
+        limits: CallLimits = CallLimits(), log: any LogHandler = SwiftLogNoOpLogHandler(),
+        monotonic: @escaping @Sendable () -> Duration = { Live.monotonic() },
         _ body: (Served) async throws -> Void
     ) async throws {
         var opened = given
@@ -34,22 +36,27 @@ struct Served: Sendable {
             opened = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
         }
         let storage = try #require(opened)
-        let configuration = try LedgerConfiguration(
+        var configuration = try LedgerConfiguration(
             roots: [
                 TrustedRoot(certificate: try authority.get().root, environments: [.sandbox])
             ], apps: [LedgerApp(bundleID: "com.example.monkeys", environments: [.sandbox])],
             grants: grants)
+        configuration.limits = limits
+        let logger = Logger(label: "test") { _ in log }
         let ledger = try await Ledger.open(
             storage: storage, configuration: configuration,
-            ports: LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) { _, _ in })
+            ports: LedgerPorts(wall: Live.wallClock, randomness: Live.randomness) {
+                message, facts in
+                logger.info("\(message)", metadata: facts.mapValues { .string($0) })
+            })
         var listening = try LedgerServerConfiguration()
         listening.stopsOnSignals = false
         let server = LedgerServer(
             ledger: ledger, configuration: listening,
             ports: LedgerServerPorts(
-                sleep: { try await Live.sleep($0) }, monotonic: { Live.monotonic() },
+                sleep: { try await Live.sleep($0) }, monotonic: monotonic,
                 randomness: Live.randomness),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: logger)
         let (ready, told) = AsyncStream.makeStream(of: Int.self)
         let running = Task {
             defer { told.finish() }
@@ -84,7 +91,8 @@ struct Served: Sendable {
 
     func ask(
         _ method: String, _ path: String, _ body: String? = nil, key: String? = nil,
-        type: String = "application/json", host: String? = nil, knownTag: String? = nil
+        type: String = "application/json", host: String? = nil, knownTag: String? = nil,
+        token: String? = nil
     ) async throws -> (HTTPURLResponse, Data) {
         var request = URLRequest(
             url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
@@ -93,6 +101,7 @@ struct Served: Sendable {
         if body != nil { request.setValue(type, forHTTPHeaderField: "Content-Type") }
         if let knownTag { request.setValue(knownTag, forHTTPHeaderField: "If-None-Match") }
         if let host { request.setValue(host, forHTTPHeaderField: "Host") }
+        if let token { request.setValue(token, forHTTPHeaderField: "Account-Token") }
         let key = key ?? ledger.accessKey
         if !key.isEmpty { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await URLSession.shared.data(for: request)

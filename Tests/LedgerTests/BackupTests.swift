@@ -93,7 +93,7 @@ import Testing
         let summary = try await there.restore(archive)
         let second = try await Book.open(storage: try await there.open())
 
-        #expect(second.ledger.accessKey == first.ledger.accessKey)
+        #expect(second.ledger.publicKeys == first.ledger.publicKeys)
         let again = try await second.redeem("order-1", purpose: "feed ✓ \"a\"\nmonkey")
         #expect(again == spent)
         #expect(try await second.unspent() == ["2000000000000001": 2])

@@ -95,7 +95,6 @@ import Testing
             storage: book.storage, configuration: book.ledger.configuration, ports: ports)
 
         #expect(!ledger.admitsToFigures(""))
-        #expect(ledger.accessKey == book.ledger.accessKey)
     }
 
     @Test func `a ledger asks its storage once a second whether it takes writes`() async throws {

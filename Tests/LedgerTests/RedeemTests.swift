@@ -231,7 +231,6 @@ import Testing
         let spent = outcomes.filter { $0 != "purchaseSpent" }
         #expect(spent.count == 18)
         #expect(Set(spent).count == 18)
-        #expect(books[0].ledger.accessKey == books[1].ledger.accessKey)
         #expect(try await books[1].unspent().isEmpty)
     }
 }

@@ -76,13 +76,13 @@ import Testing
 
         #expect(
             costs == [
-                "take": "6 trips, 4 statements, 1 commits",
+                "take": "7 trips, 5 statements, 1 commits",
                 "take again": "2 trips, 1 statements, 0 commits",
                 "redeem": "7 trips, 6 statements, 1 commits",
                 "redeem again": "2 trips, 1 statements, 0 commits",
                 "unspent": "2 trips, 1 statements, 0 commits",
                 "notification": "7 trips, 6 statements, 1 commits",
-                "take with two grants": "10 trips, 9 statements, 1 commits",
+                "take with two grants": "11 trips, 10 statements, 1 commits",
                 "refund": "12 trips, 11 statements, 1 commits",
                 "spend": "6 trips, 6 statements, 1 commits",
                 "spend again": "2 trips, 1 statements, 0 commits",

@@ -122,7 +122,8 @@ import Testing
         let copied = HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
         let restores =
             Statement.Restores.registryReferences + Statement.Restores.realmReferences
-        let checks = (restores + Statement.Upkeep.references).map(\.statement)
+        let checks =
+            (restores + Statement.Upkeep.references).map(\.statement) + PersonalData.exports
         let imported = Statement.Catalogues.imported.dropLast()
         let cleared = Statement.Resets.clear + Statement.Clearing.deletions
         let saved = SnapshotTable.cleared + SnapshotTable.all.flatMap(\.statements)

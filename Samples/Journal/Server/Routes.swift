@@ -67,6 +67,7 @@ private struct Refusals: RouterMiddleware {
             let status: HTTPResponse.Status =
                 switch refusal.kind {
                 case .badRequest: .badRequest
+                case .unproven: .unauthorized
                 case .notFound: .notFound
                 case .conflict: .conflict
                 case .unavailable: .serviceUnavailable

@@ -52,8 +52,20 @@ struct CreditLegs: Hashable, Sendable {
         }
     }
 
-    /// Undoes a reversal.
-    var restored: CreditLegs {
+    /// What a grant adds to its book as it stands.
+    static func standing(
+        _ policy: Grant.Reversal, amount: Int64, consumed: Int64, isReversed: Bool
+    ) -> CreditLegs {
+        let back =
+            isReversed
+            ? reversal(policy, amount: amount, consumed: consumed) : CreditLegs(wallet: 0)
+        return CreditLegs(
+            wallet: amount - consumed + back.wallet, issued: back.issued - amount,
+            spent: consumed)
+    }
+
+    /// Undoes it.
+    var negated: CreditLegs {
         CreditLegs(wallet: -wallet, issued: -issued, spent: -spent)
     }
 
@@ -69,6 +81,8 @@ struct CreditLegs: Hashable, Sendable {
 struct CreditEntry: Hashable, Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case grant, spending, reversal, restoration
+        /// Credits of a purchase that went to another account, or came from one.
+        case transfer
     }
 
     /// The cause of an entry.

@@ -71,7 +71,7 @@ struct GrantWriter: Sendable {
         for grant in grants {
             try CreditEntry.post(
                 isReversed ? .reversal : .restoration,
-                isReversed ? grant.legs : grant.legs.restored,
+                isReversed ? grant.legs : grant.legs.negated,
                 to: book(grant.name, purchase, account), for: .purchase(purchase.key), at: now,
                 writing)
         }

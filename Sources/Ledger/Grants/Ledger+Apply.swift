@@ -62,6 +62,7 @@ extension Ledger {
     /// Grants what one purchase lacks. Returns the number of new grants.
     private func settle(_ key: PurchaseKey) async throws -> Int {
         let writer = GrantWriter(rules: configuration.grants, now: ports.wall.now)
+        let note = note(.granted, key.transactionID)
         let (granted, account) = try await storage.write { writing in
             // An owner never changes, so the line can be locked before the row is
             // read for good.
@@ -69,7 +70,9 @@ extension Ledger {
                 try writing.first(Statement.Accounts.takeKnownLine, [.text(owner)]) != nil,
                 let purchase = try Booking.find(key, writing, at: writer.now)
             else { return (0, String?.none) }
-            return (try writer.settle(purchase, hasNewFate: false, writing), owner)
+            let granted = try writer.settle(purchase, hasNewFate: false, writing)
+            if granted > 0 { try note?.write(writing) }
+            return (granted, owner)
         }
         if granted > 0 { news.tell(account, storage) }
         return granted

@@ -97,13 +97,19 @@ extension Ledger {
     private func timelines(
         _ account: String, _ environment: Environment, _ name: String?
     ) async throws -> (timelines: [EntitlementTimeline], now: Timestamp) {
-        let values: [SQLValue] = [
-            .text(account), .text(environment.rawValue), .optional(name),
-        ]
-        let rows = try await storage.read { try $0.query(Statement.Grants.entitlements, values) }
+        var environments = [environment]
+        if environment == .production, configuration.accounts.sandboxTesters.contains(account) {
+            environments.append(.sandbox)
+        }
+        let asked = environments.map { environment -> [SQLValue] in
+            [.text(account), .text(environment.rawValue), .optional(name)]
+        }
+        let rows = try await storage.read { reading in
+            try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
+        }
         let facts = try rows.map { try EntitlementFact($0) }
         var now = ports.wall.now
-        if environment != .production {
+        if environments != [.production] {
             for row in rows {
                 now = max(now, Timestamp(milliseconds: try row.integer("signed_at")))
             }

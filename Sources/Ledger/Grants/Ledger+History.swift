@@ -95,7 +95,14 @@ extension LedgerEvent {
             case 10: ("grant", "Granted \(amount) \(name) for \(named); \(left).")
             case 11: ("spending", "Spent \(-amount) \(name) for \(purpose); \(left).")
             case 12: ("reversal", "Took back \(-amount) \(name) of \(named); \(left).")
-            default: ("restoration", "Gave back \(amount) \(name) of \(named); \(left).")
+            case 13: ("restoration", "Gave back \(amount) \(name) of \(named); \(left).")
+            default:
+                (
+                    "transfer",
+                    amount < 0
+                        ? "\(-amount) \(name) of \(named) went to another account; \(left)."
+                        : "\(amount) \(name) of \(named) came from another account; \(left)."
+                )
             }
         self.init(
             date: Timestamp(milliseconds: try row.integer("happened_at")), kind: kind,

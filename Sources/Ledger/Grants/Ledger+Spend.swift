@@ -35,7 +35,12 @@ extension Ledger {
     ) async throws -> LedgerSpending {
         let prepared = try prepare(request, account: account)
         if let told = try await storage.read({ try prepared.wish.told($0) }) { return told }
-        let (spending, _) = try await storage.write { try prepared.spend(in: $0) }
+        let note = note(.spent, account: prepared.wish.account, prepared.wish.idempotencyKey)
+        let (spending, _) = try await storage.write { writing in
+            let spent = try prepared.spend(in: writing)
+            if spent.isNew { try note?.write(writing) }
+            return spent
+        }
         ports.log(
             "spent credits", ["requestId": requestID, "environment": spending.environment])
         return spending
@@ -56,7 +61,7 @@ extension Ledger {
                     request.purpose, "purpose", bytesMax: Edge.purposeBytesMax),
                 amount: try Edge.amount(request.amount),
                 environment: try environment(request.environment)),
-            now: ports.wall.now)
+            now: ports.wall.now, outbox: outbox)
     }
 }
 
@@ -65,6 +70,7 @@ extension Ledger {
 public struct PreparedSpending: Sendable {
     let wish: SpendingWish
     let now: Timestamp
+    let outbox: WebhookOutbox
 
     /// Spends the credits, or finds what the same key has spent before. `isNew` says
     /// which: the effect belongs in the transaction only if it is true. Refusals:
@@ -73,7 +79,12 @@ public struct PreparedSpending: Sendable {
     public func spend(
         in writing: any Writing
     ) throws -> (spending: LedgerSpending, isNew: Bool) {
-        try wish.fulfil(writing, at: now)
+        let spent = try wish.fulfil(writing, at: now)
+        if spent.isNew {
+            try outbox.post(
+                .creditsSpent, account: wish.account, spent.spending, at: now, writing)
+        }
+        return spent
     }
 }
 

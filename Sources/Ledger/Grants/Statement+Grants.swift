@@ -41,7 +41,8 @@ extension Statement {
             RETURNING signed_at
             """)
 
-        /// All facts of an account's entitlements, or of one entitlement.
+        /// All facts of an account's entitlements, or of one entitlement, shared ones
+        /// included.
         static let entitlements = Statement(
             "grants.entitlements", [.text, .text, .text],
             """
@@ -49,7 +50,20 @@ extension Statement {
                 g.bundle_id, g.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
                 r.grace_until
-            FROM grants g
+            FROM (
+                SELECT o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
+                    o.period, o.on_reversal
+                FROM grants o
+                WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
+                UNION ALL
+                SELECT o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
+                    o.period, o.on_reversal
+                FROM shares s
+                JOIN grants o ON o.root = s.root AND o.environment = s.environment
+                    AND o.bundle_id = s.bundle_id AND o.transaction_id = s.transaction_id
+                    AND o.kind = 'entitlement'
+                WHERE s.account = $1 AND s.environment = $2
+            ) g
             JOIN purchases p ON p.root = g.root AND p.environment = g.environment
                 AND p.bundle_id = g.bundle_id AND p.transaction_id = g.transaction_id
             LEFT JOIN terms t ON t.root = g.root AND t.environment = g.environment
@@ -57,8 +71,7 @@ extension Statement {
             LEFT JOIN renewals r ON r.root = g.root AND r.environment = g.environment
                 AND r.bundle_id = g.bundle_id
                 AND r.original_transaction_id = p.original_transaction_id
-            WHERE g.account = $1 AND g.environment = $2 AND g.kind = 'entitlement'
-                AND (CAST($3 AS TEXT) IS NULL OR g.name = $3)
+            WHERE CAST($3 AS TEXT) IS NULL OR g.name = $3
             """)
 
         /// A page of the purchases of a product that lack a grant, for accounts.

@@ -53,7 +53,8 @@ extension Statement {
 
         private static let credits = """
             SELECT e.recorded_at, CASE e.kind WHEN 'grant' THEN 10 WHEN 'spending' THEN 11
-                    WHEN 'reversal' THEN 12 ELSE 13 END,
+                    WHEN 'reversal' THEN 12
+                    WHEN 'restoration' THEN 13 ELSE 14 END,
                 e.currency, e.number, CAST(NULL AS TEXT), e.transaction_id, e.wallet,
                 e.balance, e.currency, e.idempotency_key, e.purpose
             FROM credit_entries e WHERE e.account = $1 AND e.environment = $2

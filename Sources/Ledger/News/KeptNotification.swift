@@ -33,9 +33,13 @@ struct KeptNotification: Hashable, Sendable {
     var key: [SQLValue] { [.text(root), .text(id)] }
 
     /// Keeps the notification once, and owes its copies. `refusal`: why its purchase
-    /// is not booked.
-    func write(_ writing: any Writing, refusal: String?, forwardsTo urls: [String]) throws {
-        let isNew = try writing.first(Statement.News.keep, row(refusal)) != nil
+    /// is not booked. `isErased`: its account was erased, so its contents are not kept.
+    func write(
+        _ writing: any Writing, refusal: String?, forwardsTo urls: [String],
+        isErased: Bool = false
+    ) throws {
+        let row = row(refusal, payload: isErased ? ErasedAccount.payload : payload)
+        let isNew = try writing.first(Statement.News.keep, row) != nil
         guard isNew else {
             return try writing.execute(Statement.News.judge, key + [.optional(refusal)])
         }
@@ -48,7 +52,7 @@ struct KeptNotification: Hashable, Sendable {
         text.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private func row(_ refusal: String?) -> [SQLValue] {
+    private func row(_ refusal: String?, payload: String) -> [SQLValue] {
         // Only data that was checked against the apps has them.
         let data = said.data
         return LedgerSchema.notifications.row([

@@ -118,9 +118,11 @@ extension Ledger {
     public func unpark(_ request: UnparkRequest) async throws -> ForwardReports {
         let url = try Edge.text(request.url, "url", bytesMax: 2048)
         let now = ports.wall.now
+        let note = note(.unparked, String(url.prefix(200)))
         try await storage.write {
             try $0.execute(
                 Statement.Forwards.unpark, [.text(url), .integer(now.milliseconds)])
+            try note?.write($0)
         }
         return try await forwards()
     }

@@ -47,13 +47,16 @@ extension Ledger {
         let booking = proven.purchase.map {
             Booking(
                 proven: $0, account: $0.account, recordedAt: now, rules: configuration.grants,
-                renewal: renewal)
+                renewal: renewal, isNews: true, outbox: outbox)
         }
         let urls = configuration.forwardsTo
         do {
             let booked = try await storage.write { writing -> BookedPurchase? in
                 let booked = try booking?.write(writing)
-                try kept.write(writing, refusal: nil, forwardsTo: urls)
+                let isErased = booked?.account.map(ErasedAccount.isOne) ?? false
+                try kept.write(
+                    writing, refusal: nil, forwardsTo: isErased ? [] : urls,
+                    isErased: isErased)
                 return booked
             }
             if isFromHistory { figures.countGap() }
@@ -79,15 +82,21 @@ extension Ledger {
     private func known(
         _ kept: KeptNotification, _ proven: ProvenPurchase?
     ) async throws -> Known? {
-        let (row, booked) = try await storage.read { reading in
-            (
-                try reading.first(Statement.News.find, kept.key),
-                try proven.flatMap { try Booking.find($0.key, reading, at: kept.receivedAt) }
+        let (row, booked, account) = try await storage.read { reading in
+            let booked = try proven.flatMap {
+                try Booking.find($0.key, reading, at: kept.receivedAt)
+            }
+            let isErased = booked?.account.map(ErasedAccount.isOne) ?? false
+            return (
+                try reading.first(Statement.News.find, kept.key), booked,
+                isErased
+                    ? nil
+                    : try Merges.heir(of: proven?.account, unless: booked?.account, reading)
             )
         }
         guard let row, try row.optionalText("refusal") == nil else { return nil }
         guard let proven else { return Known(purchase: nil) }
-        guard let booked, try Taking.decide(booked, proven, account: proven.account) == .nothing
+        guard let booked, try Taking.decide(booked, proven, account: account) == .nothing
         else { return nil }
         return Known(purchase: booked)
     }

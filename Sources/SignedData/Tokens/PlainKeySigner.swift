@@ -39,6 +39,8 @@ public struct PlainKeySigner: Sendable {
         prefix = Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")]
     }
 
+    var publicKey: SharedKey<P256.Signing.PublicKey> { SharedKey(key.value.publicKey) }
+
     /// Returns a new secret, from the system's generator.
     public static func makeSecret() -> String {
         P256.Signing.PrivateKey().rawRepresentation.map { byte in

@@ -14,6 +14,8 @@ struct LedgerCommand: AsyncParsableCommand {
             LedgerWhyCommand.self, LedgerHistoryCommand.self, LedgerBalanceCommand.self,
             LedgerSpendCommand.self, LedgerStatusCommand.self, LedgerBackupCommand.self,
             LedgerRestoreCommand.self, LedgerReconcileCommand.self, LedgerImportCommand.self,
+            LedgerKeyCommand.self, LedgerTokenCommand.self, LedgerAuditCommand.self,
+            LedgerAccountCommand.self, LedgerWebhookCommand.self,
         ])
 
     struct Take: AsyncParsableCommand {

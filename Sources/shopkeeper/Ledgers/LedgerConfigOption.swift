@@ -2,7 +2,9 @@
 
 import ArgumentParser
 import Foundation
+import Ledger
 import LedgerFile
+import SignedData
 
 /// The file with a ledger's configuration.
 struct LedgerConfigOption: ParsableArguments {
@@ -29,6 +31,45 @@ struct LedgerConfigOption: ParsableArguments {
             settings.database = "@" + place(String(database.dropFirst()))
         }
         return (file, settings)
+    }
+
+    /// Adds what the file says about accounts to a ledger's configuration.
+    func add(_ file: LedgerFile?, to configuration: inout LedgerConfiguration) throws {
+        guard let file, let config else { return }
+        configuration.limits = file.limits
+        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
+        configuration.webhooks = try file.webhooks.map { webhook in
+            let path = URL(fileURLWithPath: webhook.secretFile, relativeTo: folder)
+                .standardizedFileURL.path
+            return try WebhookEndpoint(
+                url: webhook.url,
+                secret: try SecretFile.readLine(path, field: "webhooks.secretFile"),
+                isOrdered: webhook.isOrdered, events: webhook.events)
+        }
+        configuration.accounts = AccountRules(
+            tokens: try file.accounts.tokens.map { try Self.tokens($0, config) },
+            sandboxTesters: file.accounts.sandboxTesters, restore: file.accounts.restore)
+    }
+
+    private static func tokens(
+        _ settings: LedgerAccountSettings.Tokens, _ config: String
+    ) throws -> AccountRules.Tokens {
+        let rules = AccountTokenRules(
+            issuer: settings.issuer, audience: settings.audience,
+            claim: settings.claim ?? "sub",
+            lifetimeSecondsMax: settings.lifetimeSeconds ?? AccountTokenRules.daySeconds)
+        if settings.isAddress { return AccountRules.Tokens(rules, url: settings.keySet) }
+        let path = URL(
+            fileURLWithPath: settings.keySet,
+            relativeTo: URL(fileURLWithPath: config).deletingLastPathComponent()
+        ).standardizedFileURL.path
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw Failure(
+                .input, "fileUnreadable", "\(path) cannot be read.", field: "accounts.jwt.jwks",
+                rule: "a JSON Web Key Set: its https address, or its file",
+                remedy: "name one of them")
+        }
+        return try AccountRules.Tokens(rules, keySet: [UInt8](bytes))
     }
 
     /// Reads a file. Throws a failure with status 65 and the line of each mistake.

@@ -67,6 +67,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
         var book = try await trust.filled(from: settings)
             .configuration(grants: file?.grants ?? .none)
         try stores.add(to: &book)
+        try config.add(file, to: &book)
         let path = URL(fileURLWithPath: data ?? settings.data ?? "./.shopkeeper-ledger")
             .standardizedFileURL.path
         let lock = try DirectoryLock(folder: path)
@@ -135,7 +136,7 @@ struct LedgerServeCommand: AsyncParsableCommand {
             logger.info("\(message)", metadata: facts.mapValues { .string($0) })
         }
         ports.commits = { commits.count }
-        if stores.areGiven {
+        if stores.areGiven || book.accounts.needsCalls || !book.webhooks.isEmpty {
             ports.stores = LiveStoreDoor.door(
                 isProduction: book.environments.contains(.production))
         }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archive
+import Commerce
+import Storage
+
+/// The tables of what accounts have to do with each other.
+extension LedgerSchema {
+    static let accountTables = [shares, merges]
+
+    /// The accounts that share what a purchase of another account grants.
+    static let shares = Table(
+        "shares", key: ["account", "root", "environment", "bundle_id", "transaction_id"],
+        ["account": .name] + purchaseKey + ["shared_at": .time],
+        indexes: [
+            .init(
+                "shares_purchase", on: ["root", "environment", "bundle_id", "transaction_id"])
+        ],
+        references: [
+            .init(["account"], to: "accounts"),
+            .init(["root", "environment", "bundle_id", "transaction_id"], to: "purchases"),
+        ])
+
+    /// The accounts that became part of another one. `into_account` is never one of
+    /// them itself.
+    static let merges = Table(
+        "account_merges", key: ["account"],
+        ["account": .name, "into_account": .name, "merged_at": .time],
+        indexes: [.init("account_merges_into", on: ["into_account"])],
+        references: [
+            .init(["account"], to: "accounts"),
+            .init(["into_account"], to: "accounts", ["account"]),
+        ])
+}
+
+extension Statement {
+    /// Statements that move purchases between accounts.
+    enum Moves {
+        private static let isKey = """
+            root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+            """
+
+        /// Gives a purchase of the account `$5` to `$6`. Returns no row if it is not
+        /// that account's any more.
+        static let purchase = Statement(
+            "moves.purchase", [.text, .text, .text, .text, .text, .text, .integer],
+            """
+            UPDATE purchases SET account = $6, revision = $7 WHERE \(isKey) AND account = $5
+            RETURNING transaction_id
+            """)
+
+        static let grants = Statement(
+            "moves.grants", [.text, .text, .text, .text, .text],
+            "UPDATE grants SET account = $5 WHERE \(isKey)")
+
+        private static let standing = """
+            SELECT root, environment, bundle_id, transaction_id, kind, name, amount, consumed,
+                is_reversed, on_reversal
+            FROM grants
+            """
+
+        /// What a purchase has granted.
+        static let granted = Statement(
+            "moves.granted", [.text, .text, .text, .text],
+            "\(standing) WHERE \(isKey) ORDER BY kind, name")
+
+        /// All credits that an account was granted.
+        static let credits = Statement(
+            "moves.credits", [.text],
+            """
+            \(standing) WHERE account = $1 AND kind = 'credits'
+            ORDER BY environment, name, transaction_id, root, bundle_id
+            """)
+
+        static let wallet = Statement(
+            "moves.wallet", [.text, .text, .text],
+            """
+            SELECT wallet FROM credit_books
+            WHERE account = $1 AND environment = $2 AND currency = $3
+            """)
+
+        static let allPurchases = Statement(
+            "moves.allPurchases", [.text, .text, .integer],
+            "UPDATE purchases SET account = $2, revision = $3 WHERE account = $1")
+
+        static let allGrants = Statement(
+            "moves.allGrants", [.text, .text],
+            "UPDATE grants SET account = $2 WHERE account = $1")
+
+        /// How many units an account has reserved at the time `$2`.
+        static let held = Statement(
+            "moves.held", [.text, .integer],
+            """
+            SELECT COUNT(*) AS held FROM redemptions
+            WHERE account = $1 AND unit IS NULL AND released_at IS NULL AND expires_at > $2
+            """)
+
+        static let all = [
+            purchase, grants, granted, credits, wallet, allPurchases, allGrants, held,
+        ]
+    }
+
+    /// Statements about shared purchases.
+    enum Shares {
+        private static let isKey = """
+            root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
+            """
+
+        /// Returns no row if the account shares the purchase already.
+        static let insert = Statement.insert(
+            "shares.insert", into: LedgerSchema.shares,
+            """
+            ON CONFLICT (account, root, environment, bundle_id, transaction_id) DO NOTHING
+            RETURNING account
+            """)
+
+        static let find = Statement.one("shares.find", of: LedgerSchema.shares)
+
+        static let count = Statement(
+            "shares.count", [.text, .text, .text, .text],
+            "SELECT COUNT(*) AS shares FROM shares WHERE \(isKey)")
+
+        static let remove = Statement.remove("shares.remove", from: LedgerSchema.shares)
+
+        /// Gives the shares of `$1` to `$2`, except those of what `$2` owns or shares.
+        static let move = Statement(
+            "shares.move", [.text, .text],
+            """
+            UPDATE shares SET account = $2 WHERE account = $1
+                AND NOT EXISTS (SELECT 1 FROM shares o WHERE o.account = $2
+                    AND o.root = shares.root AND o.environment = shares.environment
+                    AND o.bundle_id = shares.bundle_id
+                    AND o.transaction_id = shares.transaction_id)
+            """)
+
+        static let removeAll = Statement(
+            "shares.removeAll", [.text], "DELETE FROM shares WHERE account = $1")
+
+        /// Deletes shares of what the account owns itself.
+        static let removeOwn = Statement(
+            "shares.removeOwn", [.text],
+            """
+            DELETE FROM shares WHERE account = $1
+                AND EXISTS (SELECT 1 FROM purchases p WHERE p.account = $1
+                    AND p.root = shares.root AND p.environment = shares.environment
+                    AND p.bundle_id = shares.bundle_id
+                    AND p.transaction_id = shares.transaction_id)
+            """)
+
+        static let all = [insert, find, count, remove, move, removeAll, removeOwn]
+    }
+
+    /// Statements about merged accounts.
+    enum Merges {
+        static let into = Statement(
+            "merges.into", [.text],
+            "SELECT into_account, merged_at FROM account_merges WHERE account = $1")
+
+        static let insert = Statement.insert(
+            "merges.insert", into: LedgerSchema.merges,
+            "ON CONFLICT (account) DO NOTHING RETURNING account")
+
+        /// What became part of `$1` becomes part of `$2`.
+        static let move = Statement(
+            "merges.move", [.text, .text],
+            "UPDATE account_merges SET into_account = $2 WHERE into_account = $1")
+
+        /// The accounts that became part of another one.
+        static let parts = Statement(
+            "merges.parts", [.text],
+            "SELECT account FROM account_merges WHERE into_account = $1 ORDER BY account")
+
+        static let remove = Statement(
+            "merges.remove", [.text],
+            "DELETE FROM account_merges WHERE account = $1 OR into_account = $1")
+
+        static let moveProofs = Statement(
+            "merges.moveProofs", [.text, .text],
+            """
+            UPDATE proofs_waiting SET account = $2 WHERE account = $1
+                AND NOT EXISTS (SELECT 1 FROM proofs_waiting o
+                    WHERE o.account = $2 AND o.digest = proofs_waiting.digest)
+            """)
+
+        static let removeProofs = Statement(
+            "merges.removeProofs", [.text], "DELETE FROM proofs_waiting WHERE account = $1")
+
+        static let all = [into, insert, move, parts, remove, moveProofs, removeProofs]
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+public import StoreWire
+import StrictJSON
+
+/// The names of accounts that were erased.
+enum ErasedAccount {
+    private static let prefix = "erased:"
+    /// What is left of a kept notification.
+    static let payload = "erased"
+
+    static func make(_ randomness: Randomness) -> String { prefix + randomness.uuid() }
+
+    static func isOne(_ account: String) -> Bool {
+        account.utf8.starts(with: prefix.utf8)
+    }
+}
+
+extension Ledger {
+    private static let erasedPage = 200
+
+    /// Erases an account and those that became part of it. An opaque name takes their
+    /// place, so that the books still balance and no unit can be spent again: purchases,
+    /// redemptions, grants and credits stay without a person. Purposes, waiting proofs,
+    /// shares, and the contents of kept notifications about its purchases are deleted.
+    /// A repeat after it is done finds no such account. Refusals: `textInvalid`,
+    /// `accountUnknown`, `accountMerged`.
+    public func erase(account: String, requestID: String = "") async throws -> AccountErasure {
+        let account = try Edge.account(account)
+        let (accounts, keys) = try await storage.read { reading in
+            let parts = try reading.query(Statement.Merges.parts, [.text(account)])
+                .map { try $0.text("account") }
+            let keys = try reading.query(PersonalData.purchases, [.text(account)])
+                .map { try PurchaseKey($0) }
+            return ([account] + parts, Set(keys))
+        }
+        // First, because the account's purchases are not found any more afterwards.
+        let redacted = try await redact(about: keys)
+        let names = accounts.map { (old: $0, new: ErasedAccount.make(ports.randomness)) }
+        let note = note(.erased, account: names.first?.new)
+        try await storage.write { writing in
+            try Self.erase(names, writing)
+            try note?.write(writing)
+        }
+        for account in accounts { news.tell(account, storage) }
+        ports.log("erased an account", ["requestId": requestID])
+        return AccountErasure(
+            erasedDate: ports.wall.now, accounts: names.count, notifications: redacted)
+    }
+
+    /// Runs in a commit, possibly twice.
+    private static func erase(
+        _ names: [(old: String, new: String)], _ writing: any Writing
+    ) throws {
+        for (old, _) in names.sorted(by: { $0.old < $1.old }) {
+            let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(old)])
+            guard line != nil else { throw accountUnknown }
+        }
+        if let first = names.first { try Merges.refuse(first.old, writing) }
+        for (old, new) in names {
+            try writing.execute(
+                PersonalData.insertAccount,
+                LedgerSchema.accounts.row(["account": .text(new), "revision": .integer(1)]))
+            for statement in PersonalData.renames {
+                try writing.execute(statement, [.text(old), .text(new)])
+            }
+            try writing.execute(Statement.Merges.removeProofs, [.text(old)])
+            try writing.execute(Statement.Shares.removeAll, [.text(old)])
+            try writing.execute(Statement.Webhooks.ofAccount, [.text(old)])
+            try writing.execute(Statement.Merges.remove, [.text(old)])
+            try writing.execute(PersonalData.removeAccount, [.text(old)])
+        }
+    }
+
+    /// Deletes the contents of the notifications about some purchases. It reads all
+    /// that are kept. Returns how many it were.
+    private func redact(about keys: Set<PurchaseKey>) async throws -> Int {
+        guard !keys.isEmpty else { return 0 }
+        var (last, count): ([SQLValue], Int) = ([.text(""), .text("")], 0)
+        while true {
+            try Task.checkCancellation()
+            let values = last + [.text(ErasedAccount.payload), .integer(Int64(Self.erasedPage))]
+            let rows = try await storage.read { try $0.query(PersonalData.notifications, values) }
+            let found = try rows.filter { row in
+                Self.subject(
+                    try row.text("payload"), root: try row.text("root")
+                ).map(keys.contains) ?? false
+            }.map { [SQLValue.text(try $0.text("root")), .text(try $0.text("notification_id"))] }
+            if !found.isEmpty {
+                try await storage.write { writing in
+                    for key in found {
+                        try writing.execute(
+                            PersonalData.redact, key + [.text(ErasedAccount.payload)])
+                        try writing.execute(PersonalData.removeForwards, key)
+                    }
+                }
+                count += found.count
+            }
+            guard rows.count == Self.erasedPage, let end = rows.last else { return count }
+            last = [.text(try end.text("root")), .text(try end.text("notification_id"))]
+        }
+    }
+
+    /// The purchase that a kept notification is about. It was verified when it came.
+    private static func subject(_ payload: String, root: String) -> PurchaseKey? {
+        func decode<Value: Decodable>(_ jws: String, _ type: Value.Type) -> Value? {
+            let parts = jws.utf8.split(separator: UInt8(ascii: "."))
+            guard parts.count == 3, let json = Base64.decodeURL(Array(parts[1])[...]) else {
+                return nil
+            }
+            return try? StrictJSON.decode(type, from: json)
+        }
+        guard let data = decode(payload, ResponseBodyV2DecodedPayload.self)?.data,
+            let signed = data.signedTransactionInfo,
+            let transaction = decode(signed, JWSTransactionDecodedPayload.self),
+            let id = transaction.transactionId, let bundleID = transaction.bundleId,
+            let environment = transaction.environment.flatMap(Environment.init(named:))
+        else { return nil }
+        return PurchaseKey(
+            root: root, environment: environment, bundleID: bundleID, transactionID: id)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+
+/// The accounts that became part of another, and the lines of several accounts.
+enum Merges {
+    /// Returns the account that an account became part of, or nil.
+    static func into(_ account: String, _ reading: any Reading) throws -> String? {
+        try reading.first(Statement.Merges.into, [.text(account)])?.text("into_account")
+    }
+
+    /// Returns the account to which news for `account` go, about a purchase of `owner`.
+    static func heir(
+        of account: String?, unless owner: String?, _ reading: any Reading
+    ) throws -> String? {
+        guard let account, let owner, !owner.isSame(as: account) else { return account }
+        return try into(account, reading) ?? account
+    }
+
+    /// Locks the lines of accounts in one order for all, so that no two commits wait
+    /// for each other. Returns their revisions.
+    static func lock(
+        _ accounts: [String?], _ writing: any Writing
+    ) throws -> [String: Int64] {
+        var revisions: [String: Int64] = [:]
+        for account in Set(accounts.compactMap(\.self)).sorted() {
+            let row = try writing.first(Statement.Accounts.takeLine, [.text(account)])
+            revisions[account] = try row?.integer("revision")
+        }
+        return revisions
+    }
+
+    /// Refusal: `accountMerged`, if an account became part of another.
+    static func refuse(_ account: String, _ reading: any Reading) throws {
+        guard let into = try into(account, reading) else { return }
+        throw LedgerRefusal(
+            .conflict, code: "accountMerged", "This account became part of another.",
+            field: "account", rule: "an account that is not merged", remedy: "name \(into)")
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import Storage
+import StoreWire
+
+/// What happens when an account presents a purchase of another.
+public enum RestorePolicy: String, Hashable, Sendable, CaseIterable {
+    /// The purchase stays where it is, and the answer says so.
+    case keep
+    /// The purchase moves, with everything that is not used.
+    case transfer
+    /// Both accounts have its entitlements. Units and credits stay.
+    case share
+    /// The restore is refused.
+    case refuse
+}
+
+/// What a restore changes. Decided from the books alone.
+struct RestorePlan: Hashable, Sendable {
+    enum Outcome: String, Sendable {
+        case claimed, owned, kept, transferred, shared
+    }
+
+    let outcome: Outcome
+    let purchase: BookedPurchase
+    var entitlements: [String] = []
+    var credits: [MovedCredits] = []
+    /// Whether the books change.
+    var isChange = false
+
+    func wire(_ wish: RestoreWish, isDryRun: Bool) -> RestoreOutcome {
+        let gains = outcome == .claimed || outcome == .transferred
+        return RestoreOutcome(
+            account: wish.account, policy: wish.policy.rawValue, outcome: outcome.rawValue,
+            isDryRun: isDryRun, environment: purchase.key.environment.rawValue,
+            transactionId: purchase.key.transactionID, productId: purchase.facts.productID,
+            units: gains ? purchase.wire.unspent : 0, entitlements: entitlements,
+            credits: credits.filter { $0.legs.wallet != 0 }.map {
+                RestoreOutcome.Credits(currency: $0.currency, amount: $0.legs.wallet)
+            })
+    }
+}
+
+/// A grant of credits with what it adds to its book at present.
+struct MovedCredits: Hashable, Sendable {
+    let key: PurchaseKey
+    let currency: String
+    let legs: CreditLegs
+
+    init(_ row: Row) throws {
+        guard let policy = Grant.Reversal(rawValue: try row.text("on_reversal")) else {
+            throw StorageFault(.malformedRow, "a grant has no policy")
+        }
+        key = try PurchaseKey(row)
+        currency = try row.text("name")
+        legs = .standing(
+            policy, amount: try row.integer("amount"), consumed: try row.integer("consumed"),
+            isReversed: try row.boolean("is_reversed"))
+    }
+
+    /// Takes it from the book of one account and adds it to that of another. Runs in a
+    /// commit that has locked the lines of both.
+    func move(
+        from owner: String, to account: String, at now: Timestamp, _ writing: any Writing
+    ) throws {
+        guard legs != legs.negated else { return }
+        for (account, legs) in [(owner, legs.negated), (account, legs)] {
+            try CreditEntry.post(
+                .transfer, legs,
+                to: CreditBook(
+                    account: account, environment: key.environment, currency: currency),
+                for: .purchase(key), at: now, writing)
+        }
+    }
+}
+
+/// A restore, in checked values.
+struct RestoreWish: Sendable {
+    let key: PurchaseKey
+    let account: String
+    let policy: RestorePolicy
+    let now: Timestamp
+
+    /// The most accounts that share a purchase, beside its own.
+    static let sharesMax: Int64 = 10
+
+    /// Decides what changes. Refusals: `restoreRefused`, `purchaseReserved`,
+    /// `creditsOwed`, `sharesTooMany`.
+    func plan(_ reading: any Reading) throws -> RestorePlan {
+        guard let purchase = try Booking.find(key, reading, at: now) else {
+            throw StorageFault(.malformedRow, "a purchase that was booked is gone")
+        }
+        guard let owner = purchase.account else {
+            return RestorePlan(outcome: .claimed, purchase: purchase)
+        }
+        guard !owner.isSame(as: account) else {
+            return RestorePlan(outcome: .owned, purchase: purchase)
+        }
+        switch policy {
+        case .refuse:
+            throw refused(
+                "restoreRefused", "This purchase belongs to another account.",
+                "`accounts.restore` in ledger.yaml is `refuse`", "use the account that bought it")
+        case .keep: return RestorePlan(outcome: .kept, purchase: purchase)
+        case .share: return try share(purchase, reading)
+        case .transfer: return try transfer(purchase, from: owner, reading)
+        }
+    }
+
+    private func share(
+        _ purchase: BookedPurchase, _ reading: any Reading
+    ) throws -> RestorePlan {
+        let names = try entitlements(reading)
+        guard !names.isEmpty else { return RestorePlan(outcome: .kept, purchase: purchase) }
+        let isKnown =
+            try reading.first(Statement.Shares.find, [.text(account)] + key.values) != nil
+        let count = try reading.first(Statement.Shares.count, key.values)?.integer("shares") ?? 0
+        guard isKnown || count < Self.sharesMax else {
+            throw refused(
+                "sharesTooMany", "Too many accounts share this purchase.",
+                "at most \(Self.sharesMax) beside its own", "use one of those accounts")
+        }
+        return RestorePlan(
+            outcome: .shared, purchase: purchase, entitlements: names, isChange: !isKnown)
+    }
+
+    private func transfer(
+        _ purchase: BookedPurchase, from owner: String, _ reading: any Reading
+    ) throws -> RestorePlan {
+        guard purchase.held == 0 else {
+            throw refused(
+                "purchaseReserved", "Its account has reserved units of this purchase.",
+                "a purchase without reserved units", "wait until they are redeemed or released")
+        }
+        let credits = try granted(reading).filter {
+            try $0.text("kind") == GrantKind.credits
+        }.map { try MovedCredits($0) }
+        for moved in credits where moved.legs.wallet > 0 {
+            // What its account owes for other purchases stays payable.
+            let book: [SQLValue] = [
+                .text(owner), .text(key.environment.rawValue), .text(moved.currency),
+            ]
+            let wallet = try reading.first(Statement.Moves.wallet, book)?.integer("wallet") ?? 0
+            guard wallet >= moved.legs.wallet else {
+                throw refused(
+                    "creditsOwed", "Its account owes \(moved.currency) for other purchases.",
+                    "a balance of at least what the purchase has left",
+                    "wait until the debt is paid")
+            }
+        }
+        return RestorePlan(
+            outcome: .transferred, purchase: purchase, entitlements: try entitlements(reading),
+            credits: credits, isChange: true)
+    }
+
+    private func granted(_ reading: any Reading) throws -> [Row] {
+        try reading.query(Statement.Moves.granted, key.values)
+    }
+
+    private func entitlements(_ reading: any Reading) throws -> [String] {
+        try granted(reading).filter { try $0.text("kind") == GrantKind.entitlement }
+            .map { try $0.text("name") }
+    }
+
+    /// Runs in a commit, possibly twice: locks the lines of both accounts, decides
+    /// again, and writes. Refusals: as for ``plan(_:)``, and `accountMerged`.
+    func carryOut(_ writing: any Writing) throws -> RestorePlan {
+        for _ in 0..<3 {
+            let owner = try Booking.find(key, writing, at: now)?.account
+            let revision = try Merges.lock([owner, account], writing)[account] ?? 0
+            try Merges.refuse(account, writing)
+            let plan = try plan(writing)
+            guard plan.purchase.account == owner else { continue }
+            guard plan.isChange, let owner else { return plan }
+            switch plan.outcome {
+            case .shared:
+                try writing.execute(
+                    Statement.Shares.insert,
+                    LedgerSchema.shares.row(
+                        key.columns,
+                        ["account": .text(account), "shared_at": .integer(now.milliseconds)]))
+            case .transferred: try move(plan, from: owner, revision, writing)
+            case .claimed, .owned, .kept: break
+            }
+            return plan
+        }
+        throw StorageFault(.busy, "a purchase changed hands while it was restored")
+    }
+
+    private func move(
+        _ plan: RestorePlan, from owner: String, _ revision: Int64, _ writing: any Writing
+    ) throws {
+        let values = key.values + [.text(owner), .text(account), .integer(revision)]
+        guard try writing.first(Statement.Moves.purchase, values) != nil else {
+            throw StorageFault(.busy, "a purchase changed hands while it was restored")
+        }
+        for credits in plan.credits {
+            try credits.move(from: owner, to: account, at: now, writing)
+        }
+        try writing.execute(Statement.Moves.grants, key.values + [.text(account)])
+        try writing.execute(Statement.Shares.remove, [.text(account)] + key.values)
+    }
+
+    private func refused(
+        _ code: String, _ message: String, _ rule: String, _ remedy: String
+    ) -> LedgerRefusal {
+        LedgerRefusal(
+            .conflict, code: code, message, field: "signedTransaction", rule: rule,
+            remedy: remedy)
+    }
+}
