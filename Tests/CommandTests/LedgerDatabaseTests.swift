@@ -80,7 +80,7 @@ import Testing
         _ = try await rig.object(
             "database", "backup", rig.path("store"), "--data", rig.path(".shopkeeper"))
         let text = try String(contentsOfFile: rig.path("copy"), encoding: .utf8)
-        let tampered = text.replacingOccurrences(of: "merchant", with: "merchanT")
+        let tampered = text.replacingOccurrences(of: "entitlements", with: "entitlementS")
         try Data(tampered.utf8).write(to: URL(fileURLWithPath: rig.path("tampered")))
         var strange = try ArchiveText(file: rig.path("copy"))
         try strange.put("\"other\"", "door", of: "ledger_keys")
