@@ -19,7 +19,7 @@ public final class TestWire: Sendable {
     /// A call of a device to the store.
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
-        case priceIncreases, consent, content
+        case priceIncreases, consent, content, reviewRequest, review
         /// A transfer of hosted content.
         case contentBytes
 
@@ -36,6 +36,8 @@ public final class TestWire: Sendable {
             case .priceIncreases: self = .priceIncreases
             case .consent: self = .consent
             case .content: self = .content
+            case .reviewRequest: self = .reviewRequest
+            case .review: self = .review
             }
         }
     }

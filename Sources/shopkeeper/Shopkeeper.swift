@@ -39,6 +39,7 @@ struct Shopkeeper: AsyncParsableCommand {
                 subcommands: [
                     CatalogueCommand.self, AppCommand.self, ProductCommand.self,
                     GroupCommand.self, OfferCommand.self, ContentCommand.self,
+                    ReviewCommand.self,
                 ]),
             CommandGroup(
                 name: "Merchant",

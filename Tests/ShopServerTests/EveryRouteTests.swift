@@ -147,11 +147,12 @@ extension DeviceRoute {
             .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
             .priceIncreases, .consent(subscriptionID: "1"), .content(transactionID: "1"),
+            .reviewRequest, .review,
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
-                .receipt, .priceIncreases, .consent, .content:
+                .receipt, .priceIncreases, .consent, .content, .reviewRequest, .review:
                 continue
             }
         }

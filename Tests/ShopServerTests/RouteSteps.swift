@@ -4,9 +4,9 @@
 /// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
     static let all =
-        open + certificates + operators + devices + content + sessions + apples + merchants
-        + controls + catalogues + administration + subscriptions + refunds + renewals + families
-        + named
+        open + certificates + operators + devices + reviews + content + sessions + apples
+        + merchants + controls + catalogues + administration + subscriptions + refunds + renewals
+        + families + named
 
     /// Where nothing can be wrong but the method, that is.
     private static let open = [

@@ -320,6 +320,17 @@ import Testing
         FROM customers WHERE name = 'customer'
         """,
         """
+        INSERT INTO reviews SELECT '\(app)', customer_id, 4, 'Fine.', 'Ann', '1.0', 1, 'Thanks.', 2, NULL
+        FROM customers WHERE name = 'customer'
+        """,
+        """
+        INSERT INTO review_requests SELECT '\(app)', customer_id, 2, 1, NULL
+        FROM customers WHERE name = 'customer'
+        """,
+        """
+        INSERT INTO review_refusals SELECT customer_id, 1 FROM customers WHERE name = 'customer'
+        """,
+        """
         INSERT INTO bulk_changes VALUES ('\(app)', '\(uuid)', 'news', '\(bulk)', 1, '1.2', NULL, NULL, NULL)
         """,
         """
@@ -397,7 +408,8 @@ import Testing
         let names: Set = [
             "customers.name", "sign_in_names.name", "devices.name", "devices.app_version",
             "app_accounts.original_version", "apps.name", "apps.locale", "audit.subject",
-            "store_audit.subject",
+            "store_audit.subject", "reviews.body", "reviews.answer", "reviews.reviewer",
+            "reviews.app_version",
         ]
         let expected = [
             "path": words.union(names), "escape": words, "bidirectional": words, "long": [],

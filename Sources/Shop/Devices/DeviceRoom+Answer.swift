@@ -57,6 +57,14 @@ extension DeviceRoom {
             return try Self.ok(
                 try await realm.subscriptions.consent(
                     to: try Self.body(call), for: id, session, context))
+        case .reviewRequest:
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.reviews.ask(try Self.body(call), session, context))
+        case .review:
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.reviews.write(try Self.body(call), session, context))
         case .receipt:
             let session = try await session(call)
             switch try await realm.purchases.receipt(

@@ -43,6 +43,7 @@ enum RealmSchema {
         .cleared(subscriptionEvents, history: .deleted),
         .cleared(refunds, history: .deleted), .cleared(refundEvents, history: .deleted),
         .kept(offerCodes), .cleared(offerClaims), .copied(contentVersions),
+        .cleared(reviews), .cleared(reviewRequests), .kept(reviewRefusals),
         .cleared(renewalCharges, history: .deleted),
         .cleared(bulkChanges), .cleared(bulkMarks, history: .deleted),
         .cleared(familyPeople), .cleared(familyShares, history: .deleted),

@@ -30,6 +30,11 @@ public enum DeviceRoute: Hashable, Sendable {
     case priceIncreases
     /// `PUT /device/v1/subscriptions/{subscriptionId}/price-consent`
     case consent(subscriptionID: String)
+    /// `POST /device/v1/reviews/requests`: whether the customer is asked for a review of
+    /// the app now. A yes is counted.
+    case reviewRequest
+    /// `PUT /device/v1/review`: the customer's review of the app.
+    case review
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -37,8 +42,8 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .offer, .finish, .requestRefund, .content: "POST"
-        case .purchase, .consent: "PUT"
+        case .signIn, .products, .offer, .finish, .requestRefund, .content, .reviewRequest: "POST"
+        case .purchase, .consent, .review: "PUT"
         case .transactions, .receipt, .priceIncreases: "GET"
         }
     }
@@ -46,7 +51,9 @@ public enum DeviceRoute: Hashable, Sendable {
     /// Whether a call of this route has a body, which is JSON.
     public var hasBody: Bool {
         switch self {
-        case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent: true
+        case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent,
+            .reviewRequest, .review:
+            true
         case .transactions, .finish, .receipt, .priceIncreases: false
         }
     }
@@ -63,7 +70,7 @@ public enum DeviceRoute: Hashable, Sendable {
         case .content: "\(Self.prefix)/transactions/{}/content"
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
-        case .signIn, .products, .offer, .receipt, .priceIncreases: path
+        case .signIn, .products, .offer, .receipt, .priceIncreases, .reviewRequest, .review: path
         }
     }
 
@@ -83,6 +90,8 @@ public enum DeviceRoute: Hashable, Sendable {
         case .receipt: "\(Self.prefix)/receipt"
         case .priceIncreases: "\(Self.prefix)/price-increases"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
+        case .reviewRequest: "\(Self.prefix)/reviews/requests"
+        case .review: "\(Self.prefix)/review"
         }
     }
 }

@@ -162,6 +162,8 @@ struct CutTransport: StoreTransport {
         case .priceIncreases: "priceIncreases"
         case .consent: "consent"
         case .content: "content"
+        case .reviewRequest: "reviewRequest"
+        case .review: "review"
         }
     }
 }
