@@ -36,7 +36,7 @@ struct ReviewRequestTests {
             device.requestReview()
             return questions.count > 1
         }
-        await rig.sheet.shown.wait(for: "Beaches")
+        await rig.sheet.shown.wait(for: "Do you enjoy Beaches?")
 
         #expect(rig.sheet.shown.lines.count == 1)
         #expect(reviews == [])

@@ -299,7 +299,7 @@ import Testing
             .extend(days: 7), productID: ProductID("news"),
             requestedAt: Timestamp(milliseconds: 1)))
 
-    private static let realmRows = [
+    private static let realmRows = reviewRows + [
         contentRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
@@ -318,17 +318,6 @@ import Testing
         """
         INSERT INTO offer_claims SELECT '\(app)', 'nonce', '\(uuid)', 0, customer_id, '\(uuid)', NULL, 1
         FROM customers WHERE name = 'customer'
-        """,
-        """
-        INSERT INTO reviews SELECT '\(app)', customer_id, 4, 'Fine.', 'Ann', '1.0', 1, 'Thanks.', 2, NULL
-        FROM customers WHERE name = 'customer'
-        """,
-        """
-        INSERT INTO review_requests SELECT '\(app)', customer_id, 2, 1, NULL
-        FROM customers WHERE name = 'customer'
-        """,
-        """
-        INSERT INTO review_refusals SELECT customer_id, 1 FROM customers WHERE name = 'customer'
         """,
         """
         INSERT INTO bulk_changes VALUES ('\(app)', '\(uuid)', 'news', '\(bulk)', 1, '1.2', NULL, NULL, NULL)
@@ -383,7 +372,7 @@ import Testing
         #expect(Set(text.tables.map(\.table.table)) == Set(known))
     }
 
-    @Test(arguments: spoilt + content)
+    @Test(arguments: spoilt + content + reviews)
     func `a value that no store writes is refused`(spoilt: SpoiltValue) async throws {
         let text = try await Self.filled.value
         for value in spoilt.values {

@@ -124,7 +124,9 @@ import Testing
             Statement.Restores.registryReferences + Statement.Restores.realmReferences
         let checks = (restores + Statement.Upkeep.references).map(\.statement)
         let imported = Statement.Catalogues.imported.dropLast()
-        let cleared = Statement.Resets.clear + Statement.Clearing.deletions
+        let cleared =
+            Statement.Resets.clear + Statement.Clearing.deletions
+            + Statement.Clearing.atHome.dropFirst()
         let saved = SnapshotTable.cleared + SnapshotTable.all.flatMap(\.statements)
         let made = Set((copied + cleared + checks + imported + saved).map(\.name))
 
