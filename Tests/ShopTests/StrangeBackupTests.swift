@@ -238,7 +238,7 @@ import Testing
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
         }
         try await realm.home.write { writing in
-            for sql in realmRows { try writing.execute(Statement("test.fill", sql), []) }
+            for sql in realmRows + reviewRows { try writing.execute(Statement("test.fill", sql), []) }
         }
         await store.close()
         return try ArchiveText(file: try await place.backup("copy"))
@@ -299,7 +299,7 @@ import Testing
             .extend(days: 7), productID: ProductID("news"),
             requestedAt: Timestamp(milliseconds: 1)))
 
-    private static let realmRows = reviewRows + [
+    private static let realmRows = [
         contentRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
