@@ -238,7 +238,7 @@ import Testing
             for sql in registryRows { try writing.execute(Statement("test.fill", sql), []) }
         }
         try await realm.home.write { writing in
-            for sql in realmRows + reviewRows { try writing.execute(Statement("test.fill", sql), []) }
+            for sql in realmRows + reviewRows { try writing.execute(Statement("fill", sql), []) }
         }
         await store.close()
         return try ArchiveText(file: try await place.backup("copy"))
