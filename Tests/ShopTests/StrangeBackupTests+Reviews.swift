@@ -17,6 +17,11 @@ extension StrangeBackupTests {
         SpoiltValue("review_refusals.refused_at", "null"),
     ]
 
+    /// What people write, and what a device reports.
+    static let reviewTexts: Set = [
+        "reviews.body", "reviews.answer", "reviews.reviewer", "reviews.app_version",
+    ]
+
     static let reviewRows = [
         """
         INSERT INTO reviews SELECT '\(TestWorld.bundleID.value)', customer_id, 4, 'Fine.', 'Ann',
