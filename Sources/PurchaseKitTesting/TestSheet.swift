@@ -12,6 +12,8 @@ public final class TestSheet: PaymentSheet {
         var notices: [String] = []
         var questions: [String] = []
         var codes: [String] = []
+        var reviews: [SheetReview] = []
+        var reviewQuestions: [SheetReviewQuestion] = []
     }
 
     private let state: Mutex<State>
@@ -61,6 +63,21 @@ public final class TestSheet: PaymentSheet {
 
     public func askForCode() async -> String? {
         state.withLock { $0.codes.isEmpty ? nil : $0.codes.removeFirst() }
+    }
+
+    /// Sets the next review that the customer gives when asked for one.
+    public func enter(review: SheetReview) {
+        state.withLock { $0.reviews.append(review) }
+    }
+
+    /// The requests for a review that it showed.
+    public var reviewQuestions: [SheetReviewQuestion] { state.withLock { $0.reviewQuestions } }
+
+    public func askForReview(_ question: SheetReviewQuestion) async -> SheetReview? {
+        state.withLock { state in
+            state.reviewQuestions.append(question)
+            return state.reviews.isEmpty ? nil : state.reviews.removeFirst()
+        }
     }
 
     public func notify(_ sentence: String) async {

@@ -39,7 +39,7 @@ struct Shopkeeper: AsyncParsableCommand {
                 subcommands: [
                     CatalogueCommand.self, AppCommand.self, ProductCommand.self,
                     GroupCommand.self, OfferCommand.self, ContentCommand.self,
-                    PromotionCommand.self,
+                    PromotionCommand.self, ReviewCommand.self,
                 ]),
             CommandGroup(
                 name: "Merchant",

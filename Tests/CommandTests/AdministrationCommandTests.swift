@@ -46,6 +46,27 @@ import Testing
         #expect(try await ask("app", "version", "list").contains("live"))
     }
 
+    @Test func `a review is listed, answered and removed by verb`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        try await DeviceClient(rig.path(".shopkeeper")).review(stars: 4, text: "Fine.")
+
+        let listed = try await rig.object("review", "list")
+        let review = try #require((listed["reviews"] as? [[String: Any]])?.first)
+        let customer = try #require(review["customerId"] as? String)
+        let answered = try await rig.object("review", "answer", customer, "Thanks.")
+        let table = try await rig.run("shopkeeper", "review", "list")
+        let nobody = try await rig.run("shopkeeper", "review", "answer", "7", "Thanks.")
+        let removed = try await rig.run("shopkeeper", "review", "remove", customer)
+        let left = try await rig.object("review", "list")
+
+        #expect(listed["average"] as? String == "4.0" && review["text"] as? String == "Fine.")
+        #expect(answered["answer"] as? String == "Thanks.")
+        #expect(table.output.contains("4 of 5") && table.output.contains("answer: Thanks."))
+        #expect(nobody.status == 1 && nobody.errors.contains("has not reviewed"))
+        #expect(removed.status == 0 && left["count"] as? Int == 0)
+    }
+
     @Test func `the audit names the operator's own key`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

@@ -44,6 +44,13 @@ struct DeviceClient: Sendable {
             as: PurchaseResponse.self)
     }
 
+    /// Rates the app.
+    func review(stars: Int, text: String) async throws {
+        _ = try await Self.send(
+            url, .review, try JSONEncoder().encode(ReviewRequest(stars: stars, text: text)), token,
+            as: ReviewResponse.self)
+    }
+
     func transactions(since: Int64, waitSeconds: Int) async throws -> TransactionsResponse {
         try await Self.send(
             url, .transactions(since: since, waitSeconds: waitSeconds), nil, token,

@@ -30,6 +30,8 @@ import Testing
         ("POST", "/device/v1/offers", .device),
         ("GET", "/device/v1/receipt", .device),
         ("GET", "/device/v1/price-increases", .device),
+        ("POST", "/device/v1/reviews/requests", .device),
+        ("PUT", "/device/v1/review", .device),
         ("PUT", "/device/v1/subscriptions/1/price-consent", .device),
     ]
 

@@ -150,12 +150,13 @@ extension DeviceRoute {
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
             .priceIncreases, .consent(subscriptionID: "1"), .content(transactionID: "1"),
             .promotionOverrides, .orderPromotions, .showPromotion,
+            .reviewRequest, .review,
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
                 .receipt, .priceIncreases, .consent, .content, .promotionOverrides,
-                .orderPromotions, .showPromotion:
+                .orderPromotions, .showPromotion, .reviewRequest, .review:
                 continue
             }
         }

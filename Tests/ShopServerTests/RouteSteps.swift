@@ -4,7 +4,8 @@
 /// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
     static let all =
-        open + certificates + operators + devices + content + promotions + sessions + apples
+        open + certificates + operators + devices + reviews + content + promotions + sessions
+        + apples
         + merchants
         + controls + catalogues + administration + subscriptions + refunds + renewals + families
         + named

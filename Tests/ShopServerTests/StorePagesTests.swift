@@ -209,6 +209,48 @@ import Testing
         }
     }
 
+    @Test func `reviews are on an app's page, without markup and without full names`()
+        async throws
+    {
+        try await TestServer.with { server in
+            let browser = Browser(server)
+            #expect(try await browser.get(Self.app).text.contains("Nobody has rated this app yet"))
+            let realm = try await realm(server)
+            let context = Shop.RequestContext(requestID: "test")
+            let token = try await server.token(
+                customer: TestServer.customer, password: TestServer.password)
+            let session = try await realm.customers.session(token: token)
+            _ = try await realm.reviews.write(
+                ReviewRequest(stars: 3, text: Self.markup), session, context)
+            _ = try await realm.reviews.answer(
+                session.customer.description, bundleID: TestServer.bundleID.value,
+                AnswerReviewRequest(text: Self.markup), context)
+
+            let page = try await browser.get(Self.app).text
+            #expect(page.contains("3.0 of 5 stars, 1 review</p>"))
+            #expect(page.contains("<strong>3 of 5</strong> · b… · "))
+            #expect(!page.contains("blob") && !page.contains("<script") && !page.contains("<b "))
+            #expect(page.split(separator: "&lt;script&gt;").count == 3)
+        }
+    }
+
+    @Test func `a customer switches requests for reviews off and on`() async throws {
+        try await TestServer.with { server in
+            let browser = Browser(server)
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            let form = try #require(try await browser.get("/store/account").formToken)
+            let path = "/store/reviews/requests"
+            #expect(try await browser.post(path, ["on": "false"]).status == 403)
+            #expect(try await browser.post(path, ["form": form, "on": "x"]).status == 400)
+            for (on, words) in [
+                ("false", "Apps do not ask you to rate them"), ("true", "Apps may ask you"),
+            ] {
+                #expect(try await browser.post(path, ["form": form, "on": on]).status == 303)
+                #expect(try await browser.get("/store/account").text.contains(words))
+            }
+        }
+    }
+
     @Test func `a refund is asked for once`() async throws {
         try await TestServer.with { server in
             let id = try await Self.subscribe(server)

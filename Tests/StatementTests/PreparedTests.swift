@@ -125,7 +125,9 @@ import Testing
         let checks =
             (restores + Statement.Upkeep.references).map(\.statement) + PersonalData.exports
         let imported = Statement.Catalogues.imported.dropLast()
-        let cleared = Statement.Resets.clear + Statement.Clearing.deletions
+        let cleared =
+            Statement.Resets.clear + Statement.Clearing.deletions
+            + Statement.Clearing.atHome.dropFirst()
         let saved = SnapshotTable.cleared + SnapshotTable.all.flatMap(\.statements)
         let made = Set((copied + cleared + checks + imported + saved).map(\.name))
 

@@ -11,6 +11,7 @@ import Testing
         .transactions(since: 7, after: 2_000_000_000_000_001, waitSeconds: 50),
         .finish(transactionID: "2000000000001000"), .receipt,
         .priceIncreases, .consent(subscriptionID: "2000000000001000"),
+        .reviewRequest, .review,
     ]
 
     @Test(arguments: routes)

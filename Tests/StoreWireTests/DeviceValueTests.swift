@@ -145,6 +145,8 @@ import Testing
             (.finish(transactionID: "7"), "POST /device/v1/transactions/7/finish"),
             (.receipt, "GET /device/v1/receipt"),
             (.priceIncreases, "GET /device/v1/price-increases"),
+            (.reviewRequest, "POST /device/v1/reviews/requests"),
+            (.review, "PUT /device/v1/review"),
             (
                 .consent(subscriptionID: "2000000000001000"),
                 "PUT /device/v1/subscriptions/2000000000001000/price-consent"

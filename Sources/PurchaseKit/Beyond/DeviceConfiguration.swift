@@ -47,6 +47,9 @@ public struct DeviceConfiguration: Sendable {
     public var contentForm = ContentForm.folder
     /// Whether payments are forbidden on this device.
     public var isRestricted: Bool
+    /// Whether this version of the app is tried by testers before it is sold. It then
+    /// never asks for a review.
+    public var isBeta = false
     /// What a sheet that answers by itself enters where the customer enters an offer's
     /// code.
     public var code: String?

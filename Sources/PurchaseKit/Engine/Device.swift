@@ -100,6 +100,7 @@ public actor Device {
     /// The customers whom this launch has asked about higher prices.
     var considered: Set<Owner> = []
     var isAskingForConsent = false
+    var isAskingForReview = false
 
     /// Makes a device with its own ports. Does nothing until it is used.
     public init(

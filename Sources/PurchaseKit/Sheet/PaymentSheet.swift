@@ -22,12 +22,16 @@ public protocol PaymentSheet: Sendable {
     /// Asks the customer to consent to a higher price of a subscription. A sheet
     /// without this method does not consent.
     func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer
+    /// Asks the customer to rate the app. Nil if the customer does not, and from a sheet
+    /// without this method.
+    func askForReview(_ question: SheetReviewQuestion) async -> SheetReview?
 }
 
 extension PaymentSheet {
     public func ask(_ question: String) async -> SheetAnswer { .confirm }
     public func askForCode() async -> String? { nil }
     public func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer { .cancel }
+    public func askForReview(_ question: SheetReviewQuestion) async -> SheetReview? { nil }
 }
 
 /// The customer's answer.

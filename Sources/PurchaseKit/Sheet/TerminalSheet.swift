@@ -52,6 +52,10 @@ public struct TerminalSheet: PaymentSheet {
         await Self.converse { Self.code(on: $0) }
     }
 
+    public func askForReview(_ question: SheetReviewQuestion) async -> SheetReview? {
+        await Self.converse { Self.review(question, on: $0) }
+    }
+
     /// Opens the terminal in a separate thread, because reading blocks until the
     /// customer answers. Nil if it cannot be opened.
     private static func converse<Answer: Sendable>(
@@ -95,6 +99,20 @@ public struct TerminalSheet: PaymentSheet {
         say("  Code: ", to: descriptor)
         let text = line(from: descriptor)?.trimmingCharacters(in: .whitespaces)
         return text?.isEmpty == false ? text : nil
+    }
+
+    /// Asks for stars until the input is a number of them or empty, and then for a text.
+    static func review(_ question: SheetReviewQuestion, on descriptor: Int32) -> SheetReview? {
+        while true {
+            let asked = VisibleText.line(question.question)
+            say("  \(asked) with 1 to 5 stars, or Enter for not now: ", to: descriptor)
+            let answer = line(from: descriptor)?.trimmingCharacters(in: .whitespaces) ?? ""
+            if answer.isEmpty { return nil }
+            guard let stars = Int(answer), (1...5).contains(stars) else { continue }
+            say("  What do you say of it? Enter for nothing: ", to: descriptor)
+            let text = line(from: descriptor)?.trimmingCharacters(in: .whitespaces) ?? ""
+            return SheetReview(stars: stars, text: text.isEmpty ? nil : text)
+        }
     }
 
     private static func say(_ text: String, to descriptor: Int32) {

@@ -4,8 +4,11 @@ public import Foundation
 
 /// Asks the customer for a review of the app.
 ///
-/// This store takes no reviews: a request shows nothing, and a line on standard
-/// error says so. Apple's stores also promise no app that a request is shown.
+/// The store decides whether the customer is asked: always in a sandbox and never in a
+/// beta (`DeviceConfiguration.isBeta`); otherwise at most three times in 365 days, after a
+/// review only for a new version and 365 days later, and not if the customer has switched
+/// requests off. The payment sheet shows the question, and one without
+/// `askForReview(_:)` shows nothing. The app does not learn what happened.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skstorereviewcontroller)
 open class SKStoreReviewController: NSObject, @unchecked Sendable {
     public override init() {
@@ -13,7 +16,7 @@ open class SKStoreReviewController: NSObject, @unchecked Sendable {
     }
 
     open class func requestReview() {
-        StandardError.say("The store takes no reviews, so the customer is not asked for one.")
+        Device.default.requestReview()
     }
 
     /// Like ``requestReview()``. For ports that have a type of their own for scenes.

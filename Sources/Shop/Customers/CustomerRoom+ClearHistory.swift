@@ -7,7 +7,8 @@ import Work
 
 extension CustomerRoom {
     /// Deletes a sandbox customer's history in one commit: purchases and
-    /// transactions. Waiting payments are declined. The customer, its sessions
+    /// transactions, and its reviews of apps. Waiting payments are declined. The
+    /// customer, its sessions
     /// and its devices stay, and the devices are informed. Deleted numbers are
     /// not reused. Signed notifications stay and are sent, unsigned ones are
     /// deleted with their transactions. Refusals, in order: `sandboxOnly`,
@@ -51,9 +52,12 @@ extension CustomerRoom {
             ).write(writing)
             return cleared
         }
-        // What the customer has redeemed is at the home.
-        try await realm.bookkeepingAtHome {
-            .commit(try $0.execute(Statement.Offers.forget, [.integer(number)]))
+        // What the customer has redeemed and said of apps is at the home.
+        try await realm.bookkeepingAtHome { writing -> Ending<Void> in
+            for statement in Statement.Clearing.atHome {
+                try writing.execute(statement, [.integer(number)])
+            }
+            return .commit(())
         }
         realm.wake(CustomerID(number))
         realm.ring(CustomerID(number))
@@ -124,6 +128,15 @@ extension Statement {
                 "DELETE FROM \(one.table.name) WHERE customer_id = $1\(rest)")
         }
 
-        static let all = [facts, mark, decline] + deletions
+        /// What is deleted at the home, wherever the customer is.
+        static let atHome =
+            [Offers.forget]
+            + [RealmSchema.reviews, RealmSchema.reviewRequests].map {
+                Statement(
+                    "clearing.\($0.name)", [.integer],
+                    "DELETE FROM \($0.name) WHERE customer_id = $1")
+            }
+
+        static let all = [facts, mark, decline] + deletions + atHome.dropFirst()
     }
 }

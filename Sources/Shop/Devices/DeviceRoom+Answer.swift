@@ -65,6 +65,14 @@ extension DeviceRoom {
         case .showPromotion:
             let session = try await session(call)
             return try Self.ok(try await realm.promotions.show(try Self.body(call), session))
+        case .reviewRequest:
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.reviews.ask(try Self.body(call), session, context))
+        case .review:
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.reviews.write(try Self.body(call), session, context))
         case .receipt:
             let session = try await session(call)
             switch try await realm.purchases.receipt(

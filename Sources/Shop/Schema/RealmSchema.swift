@@ -24,6 +24,7 @@ enum RealmSchema {
     private static let addedTables: [RealmTable] = [
         .copied(contentVersions), .cleared(webSessions), .kept(promotions),
         .cleared(promotionOverrides),
+        .cleared(reviews), .cleared(reviewRequests), .kept(reviewRefusals),
     ]
 
     /// The tables of migration 1.

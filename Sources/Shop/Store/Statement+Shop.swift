@@ -14,6 +14,7 @@ extension Statement {
             Realms.all + Clocks.all + Catalogues.all + Customers.all + Lines.all + Sessions.all
             + Purchases.all + Transactions.all + Refunds.all + Subscriptions.all + Faults.all
             + RenewalCharges.all + Bulk.all + Merchants.all + Offers.all + FamilyDebts.all
+            + Reviews.all
             + Families.all
             + ServerKeys.all + WebSessions.all
             + Notifications.all + Errands.all

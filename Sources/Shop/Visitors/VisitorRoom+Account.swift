@@ -43,6 +43,16 @@ extension VisitorRoom {
         _ = try await realm.refunds.request(id, request, of: visitor.id, context)
     }
 
+    /// Whether apps may ask the visitor for reviews.
+    public func isAskedForReviews(_ visitor: Visitor) async throws -> Bool {
+        try await realm.reviews.isAllowed(of: visitor.id)
+    }
+
+    /// Switches apps' requests for reviews on or off.
+    public func switchReviewRequests(on isOn: Bool, _ visitor: Visitor) async throws {
+        try await realm.reviews.allow(isOn, of: visitor.id)
+    }
+
     /// Returns the payments of children in the visitor's family that wait for approval,
     /// with the children's names. Empty for one who organises no family.
     public func approvals(_ visitor: Visitor) async throws -> [WaitingChild] {

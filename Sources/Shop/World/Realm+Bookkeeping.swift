@@ -5,7 +5,7 @@ import Storage
 
 /// Writes of the store's own bookkeeping about a customer: a session's last use,
 /// a password's new hash, the lease of an errand, the bytes of a signed
-/// notification, a claim on an offer.
+/// notification, a claim on an offer, a review.
 ///
 /// None of it is a fact on which a decision rests or that a device receives.
 /// So these writes do not lock the customer, do no due work first, and do not
@@ -23,7 +23,7 @@ extension Realm {
     ) async throws -> Answer { try await storage(of: customer).writeOrLeave(body).answer }
 
     /// Like ``bookkeepingOrLeave(of:_:)``, at the home, for what is counted over all
-    /// customers: claims on offers.
+    /// customers: claims on offers, and reviews.
     func bookkeepingAtHome<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Ending<Answer>
     ) async throws -> Answer { try await home.writeOrLeave(body).answer }

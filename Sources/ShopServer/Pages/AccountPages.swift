@@ -38,6 +38,7 @@ struct AccountPages: Sendable {
             "subscriptions": subscriptions.subscriptions.map(text.subscription),
             "purchases": purchases.transactions.map { text.purchase($0, states) },
             "isFurther": visit.call.query("after") != nil,
+            "isAsked": try await realm.visitors.isAskedForReviews(visitor),
         ]
         facts["next"] = purchases.next
         return try visit.page("account", title: "\(visitor.name)’s account", facts)
@@ -71,6 +72,15 @@ struct AccountPages: Sendable {
         let form = try await visit.form()
         try await visit.realm.visitors.answer(
             visit.parts[0], of: visit.parts[1], form["answer"], visitor, visit.call.context)
+        return done
+    }
+
+    func switchReviewRequests() async throws -> Response {
+        let form = try await visit.form()
+        guard let isOn = ["true": true, "false": false][form["on"]] else {
+            throw PageForm.invalid
+        }
+        try await visit.realm.visitors.switchReviewRequests(on: isOn, visitor)
         return done
     }
 

@@ -38,6 +38,9 @@ enum PageRoutes {
         PageRoute("POST", "/store/transactions/{}/refund", .customer) {
             try await AccountPages($0).requestRefund()
         },
+        PageRoute("POST", "/store/reviews/requests", .customer) {
+            try await AccountPages($0).switchReviewRequests()
+        },
         PageRoute("POST", "/store/approvals/{}/{}", .customer) {
             try await AccountPages($0).answerApproval()
         },

@@ -30,6 +30,7 @@ enum PageStyle {
           border: 1px solid var(--line); border-radius: .75rem; overflow-wrap: anywhere; }
         article p, .card p { margin: .25rem 0; }
         article img { border-radius: .75rem; }
+        .words { white-space: pre-line; }
         .price { font-weight: 700; }
         .kind { color: var(--quiet); font-size: .875rem; }
         .icon { display: inline-grid; place-items: center; width: 4rem; height: 4rem;

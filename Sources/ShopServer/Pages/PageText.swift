@@ -10,7 +10,8 @@ enum PageText {
     static let library: MustacheLibrary? = {
         let texts = [
             "layout": layout, "today": today, "search": search, "app": app, "apps": apps,
-            "product": product, "signIn": signIn, "account": account, "message": message,
+            "product": product, "reviews": reviews, "signIn": signIn, "account": account,
+            "message": message,
         ]
         guard let templates = try? texts.mapValues(MustacheTemplate.init(string:)) else {
             return nil
@@ -127,7 +128,27 @@ enum PageText {
         {{#products}}<li>{{>product}}</li>{{/products}}
         </ul>
         {{#isEmpty}}<p>Nothing is sold in this country or region.</p>{{/isEmpty}}
+        {{>reviews}}
         {{/content}}{{/layout}}
+        """
+
+    private static let reviews = """
+        <section aria-labelledby="reviews">
+        <h2 id="reviews">Ratings and reviews</h2>
+        {{#rating}}<p>{{rating}}</p>{{/rating}}
+        {{^rating}}<p>Nobody has rated this app yet.</p>{{/rating}}
+        <ul>
+        {{#reviews}}
+        <li class="card">
+        <p><strong>{{stars}}</strong> · {{reviewer}} · \
+        <time datetime="{{date}}">{{day}}</time> · Version {{version}}</p>
+        {{#text}}<p class="words" dir="auto">{{text}}</p>{{/text}}
+        {{#answer}}<p>The developer answers:</p>
+        <blockquote class="words" dir="auto">{{answer}}</blockquote>{{/answer}}
+        </li>
+        {{/reviews}}
+        </ul>
+        </section>
         """
 
     private static let signIn = """
@@ -195,6 +216,16 @@ enum PageText {
         </li>
         {{/subscriptions}}
         </ul>
+        </section>
+        <section aria-labelledby="requests">
+        <h2 id="requests">Requests for reviews</h2>
+        <p>{{#isAsked}}Apps may ask you to rate them.{{/isAsked}}\
+        {{^isAsked}}Apps do not ask you to rate them.{{/isAsked}}</p>
+        <form method="post" action="{{base}}/store/reviews/requests">
+        <input type="hidden" name="form" value="{{formToken}}">
+        {{#isAsked}}<button name="on" value="false">Switch requests off</button>{{/isAsked}}
+        {{^isAsked}}<button name="on" value="true">Switch requests on</button>{{/isAsked}}
+        </form>
         </section>
         <section aria-labelledby="purchases">
         <h2 id="purchases">Purchases</h2>

@@ -6,6 +6,7 @@ import HTTPShell
 import Hummingbird
 import PriceText
 import Shop
+import StoreWire
 
 /// The pages that everyone sees: today's apps, the search, and a page for each app.
 struct ShopPages: Sendable {
@@ -16,6 +17,8 @@ struct ShopPages: Sendable {
     /// How many apps a page shows at most.
     private static let appsMax = 100
     private static let queryCharactersMax = 100
+    /// How many reviews an app's page shows at most: the newest.
+    private static let reviewsMax = 50
 
     /// Each app with its first promoted product, or its first one.
     func today() async throws -> Response {
@@ -63,6 +66,9 @@ struct ShopPages: Sendable {
         facts["promoted"] = promoted
         facts["products"] = rest
         facts["isEmpty"] = app.products.isEmpty
+        let shown = try await visit.realm.reviews.shown(app.bundleID, limit: Self.reviewsMax)
+        facts["rating"] = shown.words
+        facts["reviews"] = shown.reviews.map(\.facts)
         return try visit.page("app", title: app.name, facts)
     }
 
@@ -169,6 +175,25 @@ extension ShopWindowProduct {
         let text = price.formatted(in: app.storefront.priceLocale(ofWords: locale))
         guard let period = period.flatMap({ Period(iso8601: $0) }) else { return text }
         return "\(text) \(period.eachWords)"
+    }
+}
+
+extension ReviewRecords {
+    /// `4.3 of 5 stars, 12 reviews`. Nil without a review.
+    fileprivate var words: String? {
+        average.map { "\($0) of 5 stars, \(count) \(count == 1 ? "review" : "reviews")" }
+    }
+}
+
+extension ReviewRecord {
+    fileprivate var facts: [String: Any] {
+        var facts: [String: Any] = [
+            "stars": "\(stars) of 5", "reviewer": reviewer, "date": reviewedDate.description,
+            "day": String(reviewedDate.description.prefix(10)), "version": appVersion,
+        ]
+        facts["text"] = text
+        facts["answer"] = answer
+        return facts
     }
 }
 

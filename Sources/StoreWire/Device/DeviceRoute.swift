@@ -37,6 +37,11 @@ public enum DeviceRoute: Hashable, Sendable {
     case orderPromotions
     /// `PUT /device/v1/promotion-visibility`
     case showPromotion
+    /// `POST /device/v1/reviews/requests`: whether the customer is asked for a review of
+    /// the app now. A yes is counted.
+    case reviewRequest
+    /// `PUT /device/v1/review`: the customer's review of the app.
+    case review
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -44,8 +49,8 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .offer, .finish, .requestRefund, .content: "POST"
-        case .purchase, .consent, .orderPromotions, .showPromotion: "PUT"
+        case .signIn, .products, .offer, .finish, .requestRefund, .content, .reviewRequest: "POST"
+        case .purchase, .consent, .orderPromotions, .showPromotion, .review: "PUT"
         case .transactions, .receipt, .priceIncreases, .promotionOverrides: "GET"
         }
     }
@@ -54,7 +59,7 @@ public enum DeviceRoute: Hashable, Sendable {
     public var hasBody: Bool {
         switch self {
         case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent,
-            .orderPromotions, .showPromotion:
+            .orderPromotions, .showPromotion, .reviewRequest, .review:
             true
         case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides: false
         }
@@ -73,7 +78,7 @@ public enum DeviceRoute: Hashable, Sendable {
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
         case .signIn, .products, .offer, .receipt, .priceIncreases, .promotionOverrides,
-            .orderPromotions, .showPromotion:
+            .orderPromotions, .showPromotion, .reviewRequest, .review:
             path
         }
     }
@@ -97,6 +102,8 @@ public enum DeviceRoute: Hashable, Sendable {
         case .orderPromotions: "\(Self.prefix)/promotion-order"
         case .showPromotion: "\(Self.prefix)/promotion-visibility"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
+        case .reviewRequest: "\(Self.prefix)/reviews/requests"
+        case .review: "\(Self.prefix)/review"
         }
     }
 }

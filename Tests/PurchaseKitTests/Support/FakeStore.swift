@@ -55,6 +55,10 @@ final class FakeStore: StoreTransport {
         /// The higher prices that wait for the customer's consent, and the consents.
         var increases: [PriceIncreaseDescription] = []
         var consents: [String] = []
+        /// Whether the customer is asked for a review; what was asked, and the reviews.
+        var asksForReview = true
+        var reviewQuestions: [String] = []
+        var reviews: [String] = []
         var refusal: WireError?
         var waits = false
         var purchases: [String: PurchaseRequest] = [:]
@@ -200,6 +204,13 @@ final class FakeStore: StoreTransport {
                 return DeviceReply(status: status, body: reply(answer).body)
             case .promotionOverrides, .orderPromotions, .showPromotion:
                 return refused(404, WireError(code: "productIdUnknown", message: "None."))
+            case .reviewRequest:
+                state.reviewQuestions.append(String(decoding: call.body ?? [], as: UTF8.self))
+                return reply(ReviewQuestionResponse(asks: state.asksForReview, appName: "Beaches"))
+            case .review:
+                state.reviews.append(String(decoding: call.body ?? [], as: UTF8.self))
+                return reply(
+                    ReviewResponse(stars: 4, reviewedDate: Timestamp(milliseconds: 1)))
             case .requestRefund:
                 return refused(404, WireError(code: "transactionNotFound", message: "None."))
             case .receipt:

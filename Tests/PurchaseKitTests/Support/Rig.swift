@@ -13,6 +13,7 @@ final class ScriptedSheet: PaymentSheet {
     let shown = Diary()
     let answers = Mutex<[SheetAnswer]>([])
     let codes = Mutex<[String]>([])
+    let reviews = Mutex<[SheetReview]>([])
 
     func present(_ contents: SheetContents) async -> SheetAnswer {
         let price = contents.formatted(contents.unitPrice)
@@ -26,6 +27,11 @@ final class ScriptedSheet: PaymentSheet {
 
     func askForCode() async -> String? {
         codes.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    }
+
+    func askForReview(_ question: SheetReviewQuestion) async -> SheetReview? {
+        shown.write(question.question)
+        return reviews.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     }
 
     func askForConsent(_ increase: SheetPriceIncrease) async -> SheetAnswer {

@@ -165,6 +165,8 @@ struct CutTransport: StoreTransport {
         case .promotionOverrides: "promotionOverrides"
         case .orderPromotions: "orderPromotions"
         case .showPromotion: "showPromotion"
+        case .reviewRequest: "reviewRequest"
+        case .review: "review"
         }
     }
 }
