@@ -23,7 +23,10 @@ struct ReviewRequestTests {
         await until("a review", seen: "\(rig.log.lines)") { !reviews.isEmpty }
 
         #expect(rig.sheet.shown.lines == ["Do you enjoy Beaches? Rate it"])
-        #expect(reviews == [#"{"stars":4,"text":"Fine."}"#] && questions == ["{}"])
+        // The encoder gives the fields in any order.
+        #expect(reviews.count == 1 && questions == ["{}"])
+        #expect(reviews.joined().contains(#""stars":4"#))
+        #expect(reviews.joined().contains(#""text":"Fine.""#))
     }
 
     @Test func `a sheet that the store does not want is not shown`() async {
