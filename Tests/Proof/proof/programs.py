@@ -143,6 +143,12 @@ class ServedProcess:
         """A call at the control door."""
         return self._call(path, "controlKey", body, method)
 
+    def merchant_key(self):
+        """A new key of a ledger for the merchant's servers. Unlike that of the process, it
+        outlives it."""
+        body = {"name": "proof", "scope": "server"}
+        return self._call("/ledger/v1/api-keys", "key", body, "POST")["key"]
+
     def _call(self, path, key, body, method):
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",

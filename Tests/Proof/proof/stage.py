@@ -184,7 +184,7 @@ class Stage:
         if self.ledgers:
             orders["ledger"] = {
                 "fronts": [ledger.proxy.port for ledger in self.ledgers],
-                "key": self.ledgers[0].keys()["key"],
+                "key": self.ledgers[0].merchant_key(),
             }
         return orders
 
