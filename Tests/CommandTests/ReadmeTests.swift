@@ -43,6 +43,7 @@ import Testing
         try Data(Self.file.utf8).write(to: URL(fileURLWithPath: rig.path("Products.storekit")))
         try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(
             to: URL(fileURLWithPath: rig.path("Badge.png")))
+        try Data(SamplePicture.png()).write(to: URL(fileURLWithPath: rig.path("pro.png")))
         try ContentFolder.make(rig.path("Pro"), product: "com.example.app.pro")
         let store = try await rig.serve("Products.storekit", "--bundle-id", "com.example.app")
         defer { store.kill(SIGTERM) }

@@ -101,9 +101,11 @@ def non_consumables_are_paid_once(evidence):
 def unfinished_is_not_sold_again(evidence):
     """What is delivered once is sold again only when it was finished. Dates say which
     came first, unless a clock was stepped. What was given back when the next one was
-    sold, and was taken back later, is unfinished beside it."""
+    sold, and was taken back later, is unfinished beside it. A jump that is stopped sets
+    its clock back, so that a later sale may be dated before an earlier finish."""
     if evidence.seconds_stepped:
         return
+    goes_back = any(deed["verb"] == "stop" for deed in evidence.deeds)
     taken_back = {row["transaction_id"] for row in evidence.refunds if row["state"] == "reversed"}
     bought = [row for row in evidence.transactions if row["product_type"] == "consumable"]
     for (customer, _, product), rows in grouped(
@@ -117,7 +119,9 @@ def unfinished_is_not_sold_again(evidence):
             # Two servers number their sales from blocks of their own, so that numbers do
             # not say which of one instant came first.
             is_known = first["purchased_at"] < later["purchased_at"]
-            if is_open and is_kept and is_known:
+            is_dated_back = (
+                goes_back and finished is not None and later.get("realm") in evidence.moving)
+            if is_open and is_kept and is_known and not is_dated_back:
                 yield (
                     f"{product} was sold to {customer} as {later['transaction_id']} while "
                     f"{first['transaction_id']} was unfinished")

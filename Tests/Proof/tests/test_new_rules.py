@@ -268,6 +268,17 @@ class SpoiltTests(unittest.TestCase):
                 change(evidence)
                 self.assertEqual([found for rule in rules for found in rule(evidence)], [])
 
+    def test_a_stopped_jump_dates_a_sale_before_an_earlier_finish(self):
+        again = transaction_row(101, "p2", purchased_at=59, realm="moved")
+        for verb, moving, wanted in (
+            ("stop", {"moved"}, 0), ("jump", {"moved"}, 1), ("stop", {"other"}, 1)
+        ):
+            evidence = sound()
+            evidence.transactions.append(again)
+            evidence.moving = moving
+            evidence.deeds.append({"verb": verb})
+            self.assertEqual(len(list(money.unfinished_is_not_sold_again(evidence))), wanted)
+
     def test_every_new_rule_is_spoilt_here(self):
         tried = {rule for _, rule, _ in SPOILT}
         for rule in money.RULES + deliveries.RULES + lines.RULES + apps.RULES:
