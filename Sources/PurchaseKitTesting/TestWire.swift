@@ -20,6 +20,7 @@ public final class TestWire: Sendable {
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
         case priceIncreases, consent, content, promotionOverrides, orderPromotions, showPromotion
+        case claimIntents, decideIntent
         /// A transfer of hosted content.
         case contentBytes
 
@@ -39,6 +40,8 @@ public final class TestWire: Sendable {
             case .promotionOverrides: self = .promotionOverrides
             case .orderPromotions: self = .orderPromotions
             case .showPromotion: self = .showPromotion
+            case .claimIntents: self = .claimIntents
+            case .decideIntent: self = .decideIntent
             }
         }
     }

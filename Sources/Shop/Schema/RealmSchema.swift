@@ -8,6 +8,7 @@ enum RealmSchema {
     static let migrations = [
         Migration(1, "the realm", firstTables.flatMap(\.table.ddl)),
         Migration(2, "promotions", promotionTables.flatMap(\.table.ddl)),
+        Migration(3, "purchase intents", intentTables.flatMap(\.table.ddl)),
     ]
 
     // References of several tables. Apps and customers are never deleted.
@@ -18,11 +19,16 @@ enum RealmSchema {
         ["customer_id"], to: "customers", where: "t.customer_id <> 0")
 
     /// Every table. A table comes after those that it refers to.
-    static let tables = firstTables + promotionTables
+    static let tables = firstTables + promotionTables + intentTables
 
     /// The tables of migration 2.
     private static let promotionTables: [RealmTable] = [
         .kept(promotions), .cleared(promotionOverrides),
+    ]
+
+    /// The tables of migration 3.
+    private static let intentTables: [RealmTable] = [
+        .cleared(purchaseIntents, history: .deleted)
     ]
 
     /// The tables of migration 1.

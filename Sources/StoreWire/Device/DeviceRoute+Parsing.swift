@@ -40,6 +40,8 @@ extension DeviceRoute {
         case (1, "promotion-overrides"): return .promotionOverrides
         case (1, "promotion-order"): return .orderPromotions
         case (1, "promotion-visibility"): return .showPromotion
+        case (1, "purchase-intents"): return .claimIntents
+        case (2, "purchase-intents") where !parts[1].isEmpty: return .decideIntent(id: parts[1])
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":
             return .finish(transactionID: parts[1])

@@ -37,6 +37,11 @@ public enum DeviceRoute: Hashable, Sendable {
     case orderPromotions
     /// `PUT /device/v1/promotion-visibility`
     case showPromotion
+    /// `POST /device/v1/purchase-intents`: takes up what the customer has chosen outside
+    /// of the app.
+    case claimIntents
+    /// `PUT /device/v1/purchase-intents/{intentId}`
+    case decideIntent(id: String)
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -44,8 +49,8 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .offer, .finish, .requestRefund, .content: "POST"
-        case .purchase, .consent, .orderPromotions, .showPromotion: "PUT"
+        case .signIn, .products, .offer, .finish, .requestRefund, .content, .claimIntents: "POST"
+        case .purchase, .consent, .orderPromotions, .showPromotion, .decideIntent: "PUT"
         case .transactions, .receipt, .priceIncreases, .promotionOverrides: "GET"
         }
     }
@@ -54,9 +59,11 @@ public enum DeviceRoute: Hashable, Sendable {
     public var hasBody: Bool {
         switch self {
         case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent,
-            .orderPromotions, .showPromotion:
+            .orderPromotions, .showPromotion, .decideIntent:
             true
-        case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides: false
+        case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides,
+            .claimIntents:
+            false
         }
     }
 
@@ -72,8 +79,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .content: "\(Self.prefix)/transactions/{}/content"
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
+        case .decideIntent: "\(Self.prefix)/purchase-intents/{}"
         case .signIn, .products, .offer, .receipt, .priceIncreases, .promotionOverrides,
-            .orderPromotions, .showPromotion:
+            .orderPromotions, .showPromotion, .claimIntents:
             path
         }
     }
@@ -96,6 +104,8 @@ public enum DeviceRoute: Hashable, Sendable {
         case .promotionOverrides: "\(Self.prefix)/promotion-overrides"
         case .orderPromotions: "\(Self.prefix)/promotion-order"
         case .showPromotion: "\(Self.prefix)/promotion-visibility"
+        case .claimIntents: "\(Self.prefix)/purchase-intents"
+        case .decideIntent(let id): "\(Self.prefix)/purchase-intents/\(id)"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
         }
     }

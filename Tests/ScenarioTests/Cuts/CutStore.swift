@@ -165,6 +165,8 @@ struct CutTransport: StoreTransport {
         case .promotionOverrides: "promotionOverrides"
         case .orderPromotions: "orderPromotions"
         case .showPromotion: "showPromotion"
+        case .claimIntents: "claimIntents"
+        case .decideIntent: "decideIntent"
         }
     }
 }
