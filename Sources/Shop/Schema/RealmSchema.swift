@@ -25,6 +25,7 @@ enum RealmSchema {
         .copied(contentVersions), .cleared(webSessions), .kept(promotions),
         .cleared(promotionOverrides),
         .cleared(reviews), .cleared(reviewRequests), .kept(reviewRefusals),
+        .cleared(purchaseIntents, history: .deleted),
     ]
 
     /// The tables of migration 1.
