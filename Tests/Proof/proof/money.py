@@ -120,7 +120,8 @@ def unfinished_is_not_sold_again(evidence):
             # not say which of one instant came first.
             is_known = first["purchased_at"] < later["purchased_at"]
             is_dated_back = (
-                goes_back and finished is not None and later.get("realm") in evidence.moving)
+                goes_back and finished is not None and later.get("realm") in evidence.moving
+                and first["revision"] < later["revision"])
             if is_open and is_kept and is_known and not is_dated_back:
                 yield (
                     f"{product} was sold to {customer} as {later['transaction_id']} while "

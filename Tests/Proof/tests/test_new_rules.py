@@ -269,12 +269,13 @@ class SpoiltTests(unittest.TestCase):
                 self.assertEqual([found for rule in rules for found in rule(evidence)], [])
 
     def test_a_stopped_jump_dates_a_sale_before_an_earlier_finish(self):
-        again = transaction_row(101, "p2", purchased_at=59, realm="moved")
-        for verb, moving, wanted in (
-            ("stop", {"moved"}, 0), ("jump", {"moved"}, 1), ("stop", {"other"}, 1)
+        for verb, moving, revision, wanted in (
+            ("stop", {"moved"}, 9, 0), ("jump", {"moved"}, 9, 1), ("stop", {"other"}, 9, 1),
+            ("stop", {"moved"}, 0, 1),
         ):
             evidence = sound()
-            evidence.transactions.append(again)
+            evidence.transactions.append(
+                transaction_row(101, "p2", revision, purchased_at=59, realm="moved"))
             evidence.moving = moving
             evidence.deeds.append({"verb": verb})
             self.assertEqual(len(list(money.unfinished_is_not_sold_again(evidence))), wanted)
