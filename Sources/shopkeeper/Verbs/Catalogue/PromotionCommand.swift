@@ -115,7 +115,7 @@ struct PromotionCommand: AsyncParsableCommand {
 
 extension PromotionRecord {
     static func path(_ product: String, of bundleID: String) -> String {
-        "/apps/\(bundleID)/promotions/" + ProductRecord.escaped(product)
+        "/apps/\(DoorClient.part(bundleID))/promotions/" + ProductRecord.escaped(product)
     }
 
     fileprivate var cells: [String] {
