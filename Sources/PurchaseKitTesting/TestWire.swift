@@ -20,7 +20,7 @@ public final class TestWire: Sendable {
     public enum Call: Hashable, Sendable, CaseIterable {
         case signIn, products, offer, purchase, transactions, finish, requestRefund, receipt
         case priceIncreases, consent, content, promotionOverrides, orderPromotions, showPromotion
-        case reviewRequest, review
+        case reviewRequest, review, claimIntents, decideIntent
         /// A transfer of hosted content.
         case contentBytes
 
@@ -42,6 +42,8 @@ public final class TestWire: Sendable {
             case .showPromotion: self = .showPromotion
             case .reviewRequest: self = .reviewRequest
             case .review: self = .review
+            case .claimIntents: self = .claimIntents
+            case .decideIntent: self = .decideIntent
             }
         }
     }

@@ -149,14 +149,15 @@ extension DeviceRoute {
             .signIn, .products, .offer, .purchase(id: "a"), .transactions(since: 0, waitSeconds: 0),
             .finish(transactionID: "1"), .requestRefund(transactionID: "1"), .receipt,
             .priceIncreases, .consent(subscriptionID: "1"), .content(transactionID: "1"),
-            .promotionOverrides, .orderPromotions, .showPromotion,
-            .reviewRequest, .review,
+            .promotionOverrides, .orderPromotions, .showPromotion, .reviewRequest, .review,
+            .claimIntents, .decideIntent(id: "a"),
         ]
         for route in all {
             switch route {
             case .signIn, .products, .offer, .purchase, .transactions, .finish, .requestRefund,
                 .receipt, .priceIncreases, .consent, .content, .promotionOverrides,
-                .orderPromotions, .showPromotion, .reviewRequest, .review:
+                .orderPromotions, .showPromotion, .reviewRequest, .review, .claimIntents,
+                .decideIntent:
                 continue
             }
         }

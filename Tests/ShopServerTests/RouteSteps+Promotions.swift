@@ -8,6 +8,9 @@ extension RouteStep {
     private static let list = "/operator/v1/apps/{app}/promotions"
     private static let order = "/operator/v1/apps/{app}/promotion-order"
 
+    private static let intents = "/operator/v1/customers/{customer}/purchase-intents"
+    private static let noIntent = "00000000-0000-4000-8000-000000000000"
+
     static let promotions = [
         RouteStep(
             route: "PUT /operator/v1/apps/{}/promotions/{}",
@@ -48,6 +51,31 @@ extension RouteStep {
             route: "GET /device/v1/promotion-overrides",
             good: Question("/device/v1/promotion-overrides", .device),
             bad: Question("/device/v1/promotion-overrides", nil), code: "tokenMissing"),
+        RouteStep(
+            route: "POST /operator/v1/customers/{}/purchase-intents",
+            good: Question(intents, .operator, body: #"{"bundleId":"{app}","productId":"pro"}"#),
+            bad: Question(intents, .operator, body: #"{"bundleId":"{app}","productId":"x"}"#),
+            code: "productIdUnknown", told: ["intent=intentId"], seenElsewhere: [200]),
+        RouteStep(
+            route: "GET /operator/v1/customers/{}/purchase-intents/{}",
+            good: Question(intents + "/{intent}", .operator),
+            bad: Question(intents + "/" + noIntent, .operator), code: "intentUnknown"),
+        RouteStep(
+            route: "POST /device/v1/purchase-intents",
+            good: Question("/device/v1/purchase-intents", .device),
+            bad: Question("/device/v1/purchase-intents", nil), code: "tokenMissing"),
+        RouteStep(
+            route: "DELETE /operator/v1/customers/{}/purchase-intents/{}",
+            good: Question(intents + "/{intent}", .operator),
+            bad: Question(intents + "/" + noIntent, .operator), code: "intentUnknown"),
+        RouteStep(
+            route: "PUT /device/v1/purchase-intents/{}",
+            good: Question(
+                "/device/v1/purchase-intents/{intent}", .device,
+                body: #"{"outcome":"continued"}"#),
+            bad: Question(
+                "/device/v1/purchase-intents/{intent}", .device, body: #"{"outcome":"asked"}"#),
+            code: "outcomeUnknown"),
         RouteStep(
             route: "DELETE /operator/v1/apps/{}/promotions/{}",
             good: Question(list + "/pro", .operator), bad: Question(list + "/none", .operator),

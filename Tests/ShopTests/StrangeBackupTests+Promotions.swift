@@ -15,12 +15,22 @@ extension StrangeBackupTests {
         SpoiltValue("promotions.image", "{\"base64\":\"AAEC\"}", "null"),
         SpoiltValue("promotion_overrides.device_uuid", "\"../x\""),
         SpoiltValue("promotion_overrides.place", "-1"),
+        SpoiltValue("purchase_intents.state", "\"sold\"", "\"expired\""),
+        SpoiltValue("purchase_intents.intent_id", "\"../x\""),
+        SpoiltValue("purchase_intents.settled_at", "3"),
     ]
 
     static let promotionRow = """
         INSERT INTO promotions VALUES
             ('\(TestWorld.bundleID.value)', 'pro', 0, 1, '\(String(repeating: "a", count: 64))',
             'png', 1, x'\(hexadecimal(SamplePicture.png()))')
+        """
+
+    static let intentRow = """
+        INSERT INTO purchase_intents
+        SELECT customer_id, '\(TestWorld.deviceUUID)', '\(TestWorld.bundleID.value)', 'pro',
+            'waiting', 1, 1, 2, NULL, NULL, NULL
+        FROM customers WHERE name = 'customer'
         """
 
     static let overrideRow = """

@@ -300,7 +300,7 @@ import Testing
             requestedAt: Timestamp(milliseconds: 1)))
 
     private static let realmRows = [
-        contentRow, promotionRow, overrideRow,
+        contentRow, promotionRow, overrideRow, intentRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
         "INSERT INTO catalogue_images VALUES ('\(app)', 'b', x'00')",

@@ -32,6 +32,9 @@ enum DefaultDevice {
             return choice.configuration
         }
         let configuration = chosen ?? fromSurroundings()
+        do { try configuration.launcher?.register(in: configuration.folder) } catch {
+            StandardError.say("The app's launcher cannot be registered: \(error)")
+        }
         return Device(configuration: configuration, ports: .live(configuration))
     }()
 

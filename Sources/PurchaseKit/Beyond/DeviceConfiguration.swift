@@ -45,6 +45,9 @@ public struct DeviceConfiguration: Sendable {
     public var sheet: Sheet
     /// What the `contentURL` of a finished download leads to.
     public var contentForm = ContentForm.folder
+    /// How the app is started when the customer chooses a product outside of it. Nil
+    /// leaves what was registered before.
+    public var launcher: AppLauncher?
     /// Whether payments are forbidden on this device.
     public var isRestricted: Bool
     /// Whether this version of the app is tried by testers before it is sold. It then

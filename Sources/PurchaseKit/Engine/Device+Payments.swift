@@ -32,7 +32,11 @@ struct Carriage {
 }
 
 extension Device {
+    /// A payment of a choice has the choice's id, and is there once.
     func enqueue(_ payment: PaymentContents, key: String) {
+        if payment.intentID != nil, entry(key) != nil { return deliver([key]) }
+        var payment = payment
+        payment.intentID = nil
         let entry = QueueEntry(
             key: key, purchaseID: key, launch: launch, payment: payment, state: .asked)
         do throws(DeviceFault) {

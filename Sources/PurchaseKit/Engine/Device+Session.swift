@@ -19,6 +19,8 @@ struct Session: Sendable {
     var mayBuy: Bool
     /// Whether a higher price waited for the customer's consent at sign-in.
     var asksPriceConsent: Bool
+    /// Whether a choice outside of the app waited at sign-in.
+    var hasPurchaseIntents: Bool
     /// The root certificate that is trusted, in DER.
     var root: [UInt8]
     var verifier: TransactionVerifier
@@ -112,7 +114,8 @@ extension Device {
             customerName: response.customerName, bundleID: bundleID,
             environment: response.realm.environment,
             generation: response.realm.generation, mayBuy: response.canMakePayments,
-            asksPriceConsent: response.asksPriceConsent == true, root: root,
+            asksPriceConsent: response.asksPriceConsent == true,
+            hasPurchaseIntents: response.hasPurchaseIntents == true, root: root,
             verifier: TransactionVerifier(
                 roots: [root], bundleID: bundleID, environment: response.realm.environment),
             storeTime: response.now)

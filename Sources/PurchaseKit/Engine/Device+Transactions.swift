@@ -75,6 +75,7 @@ extension Device {
                 let session = try await signIn()
                 open(for: session.owner)
                 considerPriceConsent(session)
+                considerIntents(session)
                 let wait = isFirst ? 0 : options.transactionsWaitSeconds
                 let isMore = try await readTransactions(session, waitSeconds: wait)
                 if failures > 0 { wake() }
@@ -172,6 +173,7 @@ extension Device {
         // A waiting payment has its answer. The task that carries the payment
         // asks for it.
         if page.answeredPurchases != nil || page.clearedRevision != nil { wake() }
+        if page.hasPurchaseIntents == true { takeUpIntents() }
     }
 
     /// Whether the realm and its generation are those of the session.

@@ -101,6 +101,13 @@ public actor Device {
     var considered: Set<Owner> = []
     var isAskingForConsent = false
     var isAskingForReview = false
+    /// The customers whose choices outside of the app this launch has taken up.
+    var consideredIntents: Set<Owner> = []
+    /// Takes up choices, one after the other.
+    var intentTask: Task<Void, Never>?
+    var mustTakeUpIntents = false
+    /// What the app has decided, until the store knows.
+    var intentDecisions: [String: StorePaymentAnswer] = [:]
 
     /// Makes a device with its own ports. Does nothing until it is used.
     public init(
@@ -139,6 +146,7 @@ public actor Device {
         follower?.cancel()
         signingIn?.cancel()
         restorer?.cancel()
+        intentTask?.cancel()
         for task in carriers.values { task.cancel() }
         for task in finishers.values { task.cancel() }
         closeDownloads()
@@ -150,7 +158,7 @@ public actor Device {
     /// Returns the key of the payment's entry.
     @discardableResult
     nonisolated func add(_ payment: PaymentContents) -> String {
-        let key = ports.randomness.uuid()
+        let key = payment.intentID ?? ports.randomness.uuid()
         post { $0.enqueue(payment, key: key) }
         return key
     }

@@ -42,6 +42,11 @@ protocol DeviceListener: AnyObject, Sendable {
     /// Returns whether the customer is asked now about a higher price. Otherwise the
     /// app chooses the moment.
     func shouldShowPriceConsent() async -> Bool
+
+    /// Returns what the app decides about a payment that began outside of it.
+    func shouldAddStorePayment(
+        _ payment: PaymentContents, for product: ProductDescription
+    ) async -> StorePaymentAnswer
 }
 
 extension Device {

@@ -16,6 +16,9 @@ struct PaymentContents: Hashable, Sendable, Codable {
     var offer: OfferRequest?
     /// `MONTHLY` to pay for a year in parts.
     var billingPlan: String?
+    /// The choice outside of the app that the payment comes from. Its id becomes that of
+    /// the entry, and is not written down a second time.
+    var intentID: String?
 }
 
 /// The owner of an entry: one customer in one realm.

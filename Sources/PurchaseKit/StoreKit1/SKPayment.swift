@@ -70,7 +70,8 @@ open class SKPayment: NSObject, NSCopying, NSMutableCopying {
             productID: productIdentifier, quantity: quantity,
             applicationUsername: applicationUsername, requestData: requestData,
             simulatesAskToBuyInSandbox: simulatesAskToBuyInSandbox ? true : nil,
-            offer: paymentDiscount?.request ?? contents.offer, billingPlan: contents.billingPlan)
+            offer: paymentDiscount?.request ?? contents.offer, billingPlan: contents.billingPlan,
+            intentID: contents.intentID)
     }
 }
 

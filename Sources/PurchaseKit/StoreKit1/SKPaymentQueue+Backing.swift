@@ -142,7 +142,7 @@ final class QueueBacking: DeviceListener, @unchecked Sendable {
         return download
     }
 
-    private func listeners() -> [(any SKPaymentTransactionObserver, SKPaymentQueue)] {
+    func listeners() -> [(any SKPaymentTransactionObserver, SKPaymentQueue)] {
         lock.withLock {
             attachments.compactMap { attachment in
                 guard let observer = attachment.observer, let queue = attachment.queue else {

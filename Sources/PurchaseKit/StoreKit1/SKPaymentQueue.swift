@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import Synchronization
 
 /// The queue of payments between the app and the store.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymentqueue)
@@ -13,6 +14,9 @@ open class SKPaymentQueue: NSObject, @unchecked Sendable {
     private static let ofProcess = SKPaymentQueue()
 
     private var ownDevice: Device?
+    /// Whether an observer without the method was asked about a payment that began
+    /// outside of the app.
+    let isStorePaymentUnhandled = Mutex(false)
 
     /// Decides about payments under way. Held weakly. Only a queue with an observer
     /// asks its delegate.
@@ -160,6 +164,8 @@ extension SKPaymentQueue {
         let contents = payment.snapshot
         precondition(contents.quantity > 0, "a payment's quantity is 1 or more")
         precondition(!contents.productID.isEmpty, "a payment names a product")
+        // A choice outside of the app is one payment. Another one is the app's own.
+        payment.contents.intentID = nil
         return device.add(contents)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+import Synchronization
 
 /// Is notified of the progress of payments.
 /// [Apple's page](https://developer.apple.com/documentation/storekit/skpaymenttransactionobserver)
@@ -30,7 +31,8 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
     func paymentQueue(_ queue: SKPaymentQueue, updatedDownloads downloads: [SKDownload])
     /// Optional. The customer has chosen a promoted product in the store. With
     /// `true`, the queue adds the payment; an app that returns `false` can add the
-    /// same payment later. The default is `false`. This store promotes no products, so it is not called.
+    /// same payment later.
+    /// The default is `false`; the store then tells the customer to buy in the app.
     func paymentQueue(
         _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
     ) -> Bool
@@ -47,7 +49,10 @@ extension SKPaymentTransactionObserver {
     public func paymentQueue(_ queue: SKPaymentQueue, updatedDownloads downloads: [SKDownload]) {}
     public func paymentQueue(
         _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
-    ) -> Bool { false }
+    ) -> Bool {
+        queue.isStorePaymentUnhandled.withLock { $0 = true }
+        return false
+    }
     public func paymentQueueRestoreCompletedTransactionsFinished(_ queue: SKPaymentQueue) {}
     public func paymentQueue(
         _ queue: SKPaymentQueue, restoreCompletedTransactionsFailedWithError error: any Error

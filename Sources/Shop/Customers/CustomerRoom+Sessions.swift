@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+public import Commerce
 import Foundation
 import Storage
 public import StoreWire
@@ -122,6 +122,12 @@ extension CustomerRoom {
             return try $0.first(Statement.Sessions.between, key) == nil
                 ? Self.sessionNotFound : nil
         }
+    }
+
+    /// Parses a customer's number. Refusal: `customerNotFound`.
+    public static func customerID(_ text: String) throws -> CustomerID {
+        guard let number = Edge.number(text) else { throw customerNotFound }
+        return CustomerID(number)
     }
 
     /// Ends every session of a customer. Refusal: `customerNotFound`.

@@ -64,8 +64,14 @@ extension Statement {
             """)
 
         static let revision = Statement(
-            "customers.revision", [.integer],
-            "SELECT revision, cleared_revision FROM customers WHERE customer_id = $1")
+            "customers.revision", [.integer, .text],
+            """
+            SELECT c.revision, c.cleared_revision, (
+                SELECT max(i.revision) FROM purchase_intents i
+                WHERE i.customer_id = c.customer_id AND i.bundle_id = $2
+                    AND i.state = 'waiting') AS chosen_revision
+            FROM customers c WHERE c.customer_id = $1
+            """)
 
         static let all = [
             insert, change, setPassword, renewPassword, someHash, claimName, byID, byName,

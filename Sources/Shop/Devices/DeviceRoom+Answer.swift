@@ -62,6 +62,12 @@ extension DeviceRoom {
         case .orderPromotions:
             let session = try await session(call)
             return try Self.ok(try await realm.promotions.order(try Self.body(call), session))
+        case .claimIntents:
+            return try Self.ok(try await realm.promotions.claim(try await session(call)))
+        case .decideIntent(let id):
+            let session = try await session(call)
+            return try Self.ok(
+                try await realm.promotions.decide(id, try Self.body(call), session))
         case .showPromotion:
             let session = try await session(call)
             return try Self.ok(try await realm.promotions.show(try Self.body(call), session))
@@ -116,14 +122,19 @@ extension DeviceRoom {
     private func signIn(
         _ request: SignInRequest, _ context: RequestContext, _ carrier: some DeviceCarrier
     ) async throws -> DeviceReply {
-        guard request.password != nil else {
-            return try Self.ok(try await realm.customers.signIn(request, context))
-        }
         let realm = realm
-        return try Self.ok(
-            try await carrier.whileAwaited {
+        var response: SignInResponse
+        if request.password == nil {
+            response = try await realm.customers.signIn(request, context)
+        } else {
+            response = try await carrier.whileAwaited {
                 try await realm.customers.signIn(request, context)
-            })
+            }
+        }
+        if try await realm.promotions.hasIntents(response, deviceUUID: request.deviceUUID) {
+            response.hasPurchaseIntents = true
+        }
+        return try Self.ok(response)
     }
 
     private struct Page: Sendable {

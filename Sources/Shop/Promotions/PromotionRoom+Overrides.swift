@@ -102,12 +102,15 @@ extension PromotionRoom {
 
     private func check(_ products: [String], _ session: DeviceSession) async throws {
         let shelf = try await realm.loadShelf(for: session.customer)
-        for id in products {
-            guard let listed = shelf.apps[session.bundleID]?.byID[ProductID(id)] else {
-                throw CatalogueRoom.unknownProduct
-            }
-            guard listed.listing.state != .removed else { throw CatalogueRoom.removedProduct }
+        for id in products { try Self.check(id, session.bundleID, shelf) }
+    }
+
+    /// Refusals: `productIdUnknown`, `productRemoved`.
+    static func check(_ product: String, _ app: BundleID, _ shelf: Shelf) throws {
+        guard let listed = shelf.apps[app]?.byID[ProductID(product)] else {
+            throw CatalogueRoom.unknownProduct
         }
+        guard listed.listing.state != .removed else { throw CatalogueRoom.removedProduct }
     }
 
     private func change(

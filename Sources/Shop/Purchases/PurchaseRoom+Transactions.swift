@@ -21,7 +21,7 @@ extension PurchaseRoom {
         let page = try await page(since: since, after: after, session)
         let now = session.clock.now(wall: realm.ports.wall.now)
         let shelf = try await shelf(with: page.rows, session)
-        return TransactionsResponse(
+        var response = TransactionsResponse(
             transactions: try page.rows.map { facts in
                 TransactionDescription(
                     signedTransaction: try realm.sign(facts, at: now),
@@ -31,6 +31,8 @@ extension PurchaseRoom {
             revision: page.revision, after: page.after, hasMore: page.hasMore, now: now,
             answeredPurchases: page.answered.isEmpty ? nil : page.answered,
             clearedRevision: page.cleared)
+        if page.hasIntents { response.hasPurchaseIntents = true }
+        return response
     }
 
     /// Returns the shelf if a transaction may have content.
@@ -105,6 +107,7 @@ extension PurchaseRoom {
         var rows: [TransactionFacts]
         var answered: [String] = []
         var cleared: Int64?
+        var hasIntents = false
         var revision: Int64
         var after: String?
         var hasMore: Bool
@@ -118,7 +121,9 @@ extension PurchaseRoom {
             .integer(session.customer.value), .text(session.bundleID.value), .integer(since),
         ]
         let values = start + [.integer(after ?? .max), .integer(Int64(limit + 1))]
-        let customer: [SQLValue] = [.integer(session.customer.value)]
+        let customer: [SQLValue] = [
+            .integer(session.customer.value), .text(session.bundleID.value),
+        ]
         return try await realm.read(of: session.customer) { reading in
             var rows = try reading.query(Statement.Transactions.since, values)
                 .map(TransactionFacts.init(row:))
@@ -136,6 +141,8 @@ extension PurchaseRoom {
             page.cleared = try line?.optionalInteger("cleared_revision").flatMap {
                 $0 > since ? $0 : nil
             }
+            page.hasIntents =
+                try line?.optionalInteger("chosen_revision").map { $0 > since } ?? false
             page.answered = try reading.query(
                 Statement.Purchases.answeredSince,
                 start + [.integer(page.revision)]

@@ -164,6 +164,10 @@ extension Statement {
                 OR EXISTS (
                     SELECT c.revision FROM customers c
                     WHERE c.customer_id = $1 AND c.cleared_revision > $3)
+                OR EXISTS (
+                    SELECT i.revision FROM purchase_intents i
+                    WHERE i.customer_id = $1 AND i.bundle_id = $2 AND i.revision > $3
+                        AND i.state = 'waiting')
             """)
 
         static let setVoided = Statement(

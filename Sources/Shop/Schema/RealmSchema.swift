@@ -8,6 +8,7 @@ enum RealmSchema {
     static let migrations = [
         Migration(1, "the realm", firstTables.flatMap(\.table.ddl)),
         Migration(2, "content, promotions, browsers", addedTables.flatMap(\.table.ddl)),
+        Migration(3, "choices of promoted products", choiceTables.flatMap(\.table.ddl)),
     ]
 
     // References of several tables. Apps and customers are never deleted.
@@ -18,13 +19,18 @@ enum RealmSchema {
         ["customer_id"], to: "customers", where: "t.customer_id <> 0")
 
     /// Every table. A table comes after those that it refers to.
-    static let tables = firstTables + addedTables
+    static let tables = firstTables + addedTables + choiceTables
 
     /// The tables of migration 2.
     private static let addedTables: [RealmTable] = [
         .copied(contentVersions), .cleared(webSessions), .kept(promotions),
         .cleared(promotionOverrides),
         .cleared(reviews), .cleared(reviewRequests), .kept(reviewRefusals),
+    ]
+
+    /// The tables of migration 3.
+    private static let choiceTables: [RealmTable] = [
+        .cleared(purchaseIntents, history: .deleted)
     ]
 
     /// The tables of migration 1.

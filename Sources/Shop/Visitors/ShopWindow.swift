@@ -2,7 +2,7 @@
 
 public import Commerce
 import Storage
-import StoreWire
+public import StoreWire
 
 /// What the store's pages show of its apps: names, and what is sold in a storefront.
 public struct ShopWindow: Sendable {
@@ -52,6 +52,17 @@ extension VisitorRoom {
     public func promoted(in bundleID: String, _ visitor: Visitor?) async throws -> [String] {
         try await realm.promotions.shown(bundleID: bundleID, customer: visitor?.id)
             .map(\.productId)
+    }
+
+    /// Chooses a product outside of its app, which decides what follows. Refusals: those of
+    /// ``PromotionRoom/choose(_:customer:isAudited:_:)``.
+    public func choose(
+        _ product: String, in bundleID: String, _ visitor: Visitor, _ context: RequestContext
+    ) async throws -> PurchaseIntentRecord {
+        try await realm.promotions.choose(
+            ChoosePromotionRequest(bundleId: bundleID, productId: product),
+            customer: visitor.id, context
+        ).record
     }
 }
 

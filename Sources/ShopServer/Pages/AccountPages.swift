@@ -84,6 +84,22 @@ struct AccountPages: Sendable {
         return done
     }
 
+    /// Asks the app for a promoted product, and tells the customer what follows.
+    func choose() async throws -> Response {
+        _ = try await visit.form()
+        let (app, product) = (visit.parts[0], visit.parts[1])
+        let shown = try await visit.realm.visitors.promoted(in: app, visitor)
+        guard shown.contains(product) else { throw ShopPages.noPromotion }
+        let choice = try await visit.realm.visitors.choose(
+            product, in: app, visitor, visit.call.context)
+        return try visit.page(
+            "message", title: "Your choice",
+            [
+                "text": choice.message, "back": "/store/apps/\(app.pathEncoded)",
+                "backLabel": "Back to the app",
+            ])
+    }
+
     private var done: Response { visit.redirect("/store/account") }
 }
 

@@ -23,6 +23,9 @@ enum PageRoutes {
         PageRoute("GET", "/store/apps/{}/promotions/{}", .everyone) {
             try await ShopPages($0).promotionImage()
         },
+        PageRoute("POST", "/store/apps/{}/choices/{}", .customer) {
+            try await AccountPages($0).choose()
+        },
         PageRoute("GET", "/store/storefront", .everyone) { try ShopPages($0).chooseStorefront() },
         PageRoute("GET", "/store/style.css", .everyone) { _ in ShopPages.style },
         PageRoute("GET", "/store/sign-in", .everyone) { try SignInPages($0).form() },

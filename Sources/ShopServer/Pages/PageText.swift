@@ -111,6 +111,12 @@ enum PageText {
         {{#details}}<p lang="{{lang}}">{{details}}</p>{{/details}}
         <p class="price">{{price}}</p>
         <p class="kind">{{kind}}{{#isFamilyShareable}} · Family Sharing{{/isFamilyShareable}}</p>
+        {{#choice}}
+        <form method="post" action="{{choice}}">
+        <input type="hidden" name="form" value="{{formToken}}">
+        <button>Get {{name}} in the app</button>
+        </form>
+        {{/choice}}
         </article>
         """
 

@@ -83,6 +83,11 @@ struct ShopPages: Sendable {
             facts["image"] =
                 "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/promotions/"
                 + product.id.pathEncoded
+            if visit.visitor != nil {
+                facts["choice"] =
+                    "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/choices/"
+                    + product.id.pathEncoded
+            }
             return facts
         }
         let isPromoted = Set(order)
@@ -95,7 +100,7 @@ struct ShopPages: Sendable {
     func promotionImage() async throws -> Response {
         let (app, product) = (visit.parts[0], visit.parts[1])
         let shown = try await visit.realm.visitors.promoted(in: app, visit.visitor)
-        guard shown.contains(product) else { throw Self.noPicture }
+        guard shown.contains(product) else { throw Self.noPromotion }
         let image = try await visit.realm.promotions.image(of: product, bundleID: app)
         return PageVisit.dressed(.bytes(image.bytes, type: image.type))
     }
@@ -158,7 +163,7 @@ struct ShopPages: Sendable {
         words.allSatisfy { text.contains($0) }
     }
 
-    private static let noPicture = Refusal(
+    static let noPromotion = Refusal(
         .notFound, code: "promotionUnknown", "The app does not promote this product.",
         field: "productId", rule: "a product that the app's page promotes",
         remedy: "open the app's page again")

@@ -7,6 +7,8 @@ import Shop
 extension Routes {
     private static let list = "/operator/v1/apps/{}/promotions"
 
+    private static let intents = "/operator/v1/customers/{}/purchase-intents"
+
     static let promotions: [Route] = [
         Route("GET", list, .realm(.operator)) {
             try .json(try await $0.realm.promotions.list(bundleID: $0.parts[0]))
@@ -27,6 +29,23 @@ extension Routes {
             try await $0.realm.promotions.remove(
                 $0.parts[1], bundleID: $0.parts[0], $0.context)
             return .done
+        },
+        Route("POST", intents, .realm(.operator)) {
+            let (record, isNew) = try await $0.realm.promotions.choose(
+                try await $0.body(), customer: try CustomerRoom.customerID($0.parts[0]),
+                isAudited: true, $0.context)
+            return try .json(record, status: isNew ? 201 : 200)
+        },
+        Route("GET", intents + "/{}", .realm(.operator)) {
+            try .json(
+                try await $0.realm.promotions.intent(
+                    $0.parts[1], customer: try CustomerRoom.customerID($0.parts[0])))
+        },
+        Route("DELETE", intents + "/{}", .realm(.operator)) {
+            try .json(
+                try await $0.realm.promotions.cancel(
+                    $0.parts[1], customer: try CustomerRoom.customerID($0.parts[0]),
+                    isAudited: true, $0.context))
         },
         Route("GET", list + "/{}/image", .realm(.operator)) {
             let image = try await $0.realm.promotions.image(

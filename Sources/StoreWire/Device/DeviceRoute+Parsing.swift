@@ -42,6 +42,8 @@ extension DeviceRoute {
         case (1, "promotion-visibility"): return .showPromotion
         case (1, "review"): return .review
         case (2, "reviews") where parts[1] == "requests": return .reviewRequest
+        case (1, "purchase-intents"): return .claimIntents
+        case (2, "purchase-intents") where !parts[1].isEmpty: return .decideIntent(id: parts[1])
         case (2, "purchases") where !parts[1].isEmpty: return .purchase(id: parts[1])
         case (3, "transactions") where !parts[1].isEmpty && parts[2] == "finish":
             return .finish(transactionID: parts[1])

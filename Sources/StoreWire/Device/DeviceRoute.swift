@@ -42,6 +42,11 @@ public enum DeviceRoute: Hashable, Sendable {
     case reviewRequest
     /// `PUT /device/v1/review`: the customer's review of the app.
     case review
+    /// `POST /device/v1/purchase-intents`: takes up what the customer has chosen outside
+    /// of the app.
+    case claimIntents
+    /// `PUT /device/v1/purchase-intents/{intentId}`
+    case decideIntent(id: String)
 
     /// The longest time for which a request for transactions may wait.
     public static let waitSecondsMax = 50
@@ -49,8 +54,10 @@ public enum DeviceRoute: Hashable, Sendable {
 
     public var method: String {
         switch self {
-        case .signIn, .products, .offer, .finish, .requestRefund, .content, .reviewRequest: "POST"
-        case .purchase, .consent, .orderPromotions, .showPromotion, .review: "PUT"
+        case .signIn, .products, .offer, .finish, .requestRefund, .content, .reviewRequest,
+            .claimIntents:
+            "POST"
+        case .purchase, .consent, .orderPromotions, .showPromotion, .review, .decideIntent: "PUT"
         case .transactions, .receipt, .priceIncreases, .promotionOverrides: "GET"
         }
     }
@@ -59,9 +66,11 @@ public enum DeviceRoute: Hashable, Sendable {
     public var hasBody: Bool {
         switch self {
         case .signIn, .products, .offer, .purchase, .requestRefund, .content, .consent,
-            .orderPromotions, .showPromotion, .reviewRequest, .review:
+            .orderPromotions, .showPromotion, .reviewRequest, .review, .decideIntent:
             true
-        case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides: false
+        case .transactions, .finish, .receipt, .priceIncreases, .promotionOverrides,
+            .claimIntents:
+            false
         }
     }
 
@@ -77,8 +86,9 @@ public enum DeviceRoute: Hashable, Sendable {
         case .content: "\(Self.prefix)/transactions/{}/content"
         case .consent: "\(Self.prefix)/subscriptions/{}/price-consent"
         case .transactions: "\(Self.prefix)/transactions"
+        case .decideIntent: "\(Self.prefix)/purchase-intents/{}"
         case .signIn, .products, .offer, .receipt, .priceIncreases, .promotionOverrides,
-            .orderPromotions, .showPromotion, .reviewRequest, .review:
+            .orderPromotions, .showPromotion, .reviewRequest, .review, .claimIntents:
             path
         }
     }
@@ -101,6 +111,8 @@ public enum DeviceRoute: Hashable, Sendable {
         case .promotionOverrides: "\(Self.prefix)/promotion-overrides"
         case .orderPromotions: "\(Self.prefix)/promotion-order"
         case .showPromotion: "\(Self.prefix)/promotion-visibility"
+        case .claimIntents: "\(Self.prefix)/purchase-intents"
+        case .decideIntent(let id): "\(Self.prefix)/purchase-intents/\(id)"
         case .consent(let id): "\(Self.prefix)/subscriptions/\(id)/price-consent"
         case .reviewRequest: "\(Self.prefix)/reviews/requests"
         case .review: "\(Self.prefix)/review"

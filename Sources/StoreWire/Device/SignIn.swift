@@ -62,6 +62,9 @@ public struct SignInResponse: Hashable, Sendable, Codable {
     /// True if a higher price of a subscription waits for the customer's consent.
     /// Missing otherwise.
     public var asksPriceConsent: Bool?
+    /// True if the customer has chosen a product outside of the app, and the app has
+    /// still to decide about it. Missing otherwise.
+    public var hasPurchaseIntents: Bool?
 
     public init(
         token: String, tokenExpires: Timestamp, customerId: String, customerName: String,

@@ -28,9 +28,14 @@ public struct TransactionsResponse: Hashable, Sendable, Codable {
     /// otherwise.
     public var clearedRevision: Int64?
 
+    /// True if the customer has chosen a product outside of the app since the revision.
+    /// Missing otherwise.
+    public var hasPurchaseIntents: Bool?
+
     /// Whether it contains anything that a device waits for.
     public var hasNews: Bool {
         !transactions.isEmpty || answeredPurchases != nil || clearedRevision != nil
+            || hasPurchaseIntents == true
     }
 
     public init(

@@ -202,7 +202,8 @@ final class FakeStore: StoreTransport {
             case .content:
                 let (status, answer) = content.link(call)
                 return DeviceReply(status: status, body: reply(answer).body)
-            case .promotionOverrides, .orderPromotions, .showPromotion:
+            case .promotionOverrides, .orderPromotions, .showPromotion, .claimIntents,
+                .decideIntent:
                 return refused(404, WireError(code: "productIdUnknown", message: "None."))
             case .reviewRequest:
                 state.reviewQuestions.append(String(decoding: call.body ?? [], as: UTF8.self))

@@ -167,6 +167,8 @@ struct CutTransport: StoreTransport {
         case .showPromotion: "showPromotion"
         case .reviewRequest: "reviewRequest"
         case .review: "review"
+        case .claimIntents: "claimIntents"
+        case .decideIntent: "decideIntent"
         }
     }
 }

@@ -12,7 +12,7 @@ struct PromotionCommand: AsyncParsableCommand {
             At most 20 products of an app, each with a picture: a PNG or JPEG of 1024 × 1024 \
             pixels. An app may change order and visibility on its own device.
             """,
-        subcommands: [List.self, Set.self, Order.self, Remove.self])
+        subcommands: [List.self, Set.self, Order.self, Remove.self, Choose.self, Open.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
