@@ -7,7 +7,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-journal on-sqlite on-postgres test test-pages test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts soak flaws mutants times clean
+.PHONY: help run run-journal on-sqlite on-postgres test test-pages test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts orders soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -93,7 +93,11 @@ cuts: packages peers build  ## every cut of every story of the tests, on both en
 	SHOPKEEPER_CUTS=all SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests|RenewalChargeTests|DecadeTests'
 	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_ENGINE=postgres SWIFT="$(SWIFT)" scripts/run-tests --filter 'CutTests|RenewalChargeTests|DecadeTests'
 
-soak: cuts           ## every cut, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
+orders: packages peers build  ## every order of what can happen to a purchase in the ledger; it takes an hour or two
+	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_MINUTES=240 SHOPKEEPER_TEST_SILENCE=240 \
+	    SWIFT="$(SWIFT)" scripts/run-tests --filter 'LedgerTests.*OrderTests'
+
+soak: cuts orders    ## every cut, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)
 
 flaws: packages peers build  ## break a store on purpose, and see the proof find each flaw

@@ -105,7 +105,8 @@ struct Book: Sendable {
 
     static func notification(
         _ transaction: String?, by authority: CertificateAuthority? = nil,
-        type: String = "ONE_TIME_CHARGE", _ change: (inout NotificationData) -> Void = { _ in }
+        type: String = "ONE_TIME_CHARGE", id: String = "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11",
+        _ change: (inout NotificationData) -> Void = { _ in }
     ) throws -> ResponseBodyV2 {
         var data = NotificationData()
         data.bundleId = bundleID.value
@@ -114,7 +115,7 @@ struct Book: Sendable {
         change(&data)
         var payload = ResponseBodyV2DecodedPayload()
         payload.notificationType = type
-        payload.notificationUUID = "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11"
+        payload.notificationUUID = id
         payload.signedDate = now
         payload.data = data
         return ResponseBodyV2(
