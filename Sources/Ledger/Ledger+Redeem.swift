@@ -22,7 +22,7 @@ extension Ledger {
         if let told = try await storage.read({ try prepared.wish.redeemed($0) }) { return told }
         let note = note(
             .redeemed, account: prepared.wish.account, prepared.wish.idempotencyKey)
-        let (redemption, isNew) = try await storage.write { writing in
+        let (redemption, isNew) = try await commit { writing in
             let redeemed = try prepared.redeem(in: writing)
             if redeemed.isNew { try note?.write(writing) }
             return redeemed

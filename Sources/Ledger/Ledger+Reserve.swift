@@ -63,7 +63,7 @@ extension Ledger {
         if let done = try await storage.read({ try end.find($0) }).redemption { return done }
         let outbox = outbox
         let note = note(.confirmed, account: end.account, end.idempotencyKey)
-        let (redemption, isNew) = try await storage.write { writing in
+        let (redemption, isNew) = try await commit { writing in
             let confirmed = try end.confirm(writing, at: now)
             if confirmed.isNew {
                 try note?.write(writing)

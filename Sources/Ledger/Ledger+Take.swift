@@ -84,7 +84,7 @@ extension Ledger {
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
             renewal: renewal, outbox: outbox)
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
-        let booked = try await storage.write { writing in
+        let booked = try await commit { writing in
             let booked = try booking.write(writing)
             try note?.write(writing)
             return booked

@@ -30,6 +30,7 @@ public struct Ledger: Sendable {
     let client: StoreClient?
     let figures = LedgerFigures()
     let news = LedgerNews()
+    let errands = LedgerErrands()
     /// The key of this process to the ledger's door, for commands on this machine. It
     /// is new at each start and never in the database. Other servers have keys of
     /// their own (``createKey(_:)``).

@@ -5,20 +5,42 @@ import Storage
 import Synchronization
 
 extension Ledger {
-    /// The longest pause between two looks for work.
-    static let workPause = Duration.seconds(2)
+    /// The longest pause between two looks for work: 30 seconds. Another process of the
+    /// same database may have written it.
+    static let workMillisecondsMax: Int64 = 30_000
+    /// The pause if something is due that could not be done, because another process has
+    /// it or the database does not answer.
+    static let overdueMilliseconds: Int64 = 2_000
 
     /// Does what the ledger owes until its task is cancelled: it asks stores about
     /// kept proofs, reads what it missed from their notification histories, and sends
-    /// copies on. Call it once in a process, beside the server. Any number of processes
-    /// of one database may do so. Returns at once if the ledger calls no one.
+    /// copies and webhooks on. A message that this process writes is sent at once, and
+    /// everything else when it is due. Call it once in a process, beside the server. Any
+    /// number of processes of one database may do so. Returns at once if the ledger calls
+    /// no one.
     public func work() async {
         guard let door = ports.stores else { return }
+        let ticket = errands.ticket()
+        defer { errands.giveBack(ticket) }
         var isStart = true
         while !Task.isCancelled {
             await workOnce(isStart: isStart)
             isStart = false
-            guard (try? await door.sleep(Self.workPause)) != nil else { return }
+            await wait(ticket, door)
+        }
+    }
+
+    /// Sends new messages until something else is due. Messages do not put that off.
+    private func wait(_ ticket: LedgerErrands.Ticket, _ door: StoreDoor) async {
+        var end = await nextRound()
+        while !Task.isCancelled {
+            let left = end.milliseconds(since: ports.wall.now)
+            // More than any pause is left if the machine's clock was set back.
+            guard left > 0, left <= Self.workMillisecondsMax,
+                await rest(.milliseconds(left), ticket, door)
+            else { return }
+            await sendMessages()
+            end = min(end, await nextRound())
         }
     }
 
@@ -27,9 +49,64 @@ extension Ledger {
     func workOnce(isStart: Bool = false) async {
         await attempt("kept proofs could not be settled") { _ = try await settleProofs() }
         await attempt("gaps could not be filled") { _ = try await fillGaps(isStart: isStart) }
+        await sendMessages()
+        await attempt("refused proofs could not be deleted") { try await forgetProofs() }
+    }
+
+    private func sendMessages() async {
         await attempt("copies could not be sent on") { _ = try await forward() }
         await attempt("webhooks could not be sent") { _ = try await deliverWebhooks() }
-        await attempt("refused proofs could not be deleted") { try await forgetProofs() }
+    }
+
+    /// Waits until the worker is woken, or a pause is over. Returns whether it was woken
+    /// before that.
+    private func rest(
+        _ pause: Duration, _ ticket: LedgerErrands.Ticket, _ door: StoreDoor
+    ) async -> Bool {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard (try? await door.sleep(pause)) != nil else { return }
+                errands.soundAlarm()
+            }
+            _ = await ticket.wait()
+            group.cancelAll()
+        }
+        return !errands.stopAlarm()
+    }
+
+    /// Returns when to look for work again.
+    func nextRound() async -> Timestamp {
+        let now = ports.wall.now
+        var due: Timestamp?
+        await attempt("it could not be read what is due") { due = try await nextDue(at: now) }
+        let last = now.adding(milliseconds: Self.workMillisecondsMax)
+        guard let due else { return last }
+        return due > now
+            ? min(due, last) : now.adding(milliseconds: Self.overdueMilliseconds)
+    }
+
+    /// Returns when something is due that this process can do. Nil if nothing is.
+    private func nextDue(at now: Timestamp) async throws -> Timestamp? {
+        let (webhooks, urls) = (configuration.webhooks, Set(configuration.forwardsTo))
+        let places = client?.places ?? []
+        return try await storage.read { reading in
+            var dates = [try reading.first(Statement.Waiting.nextDue)?.optionalInteger("due_at")]
+            for webhook in webhooks {
+                let date = try webhook.nextDue(reading)
+                let rest = errands.rest(of: webhook.url, at: now)?.milliseconds
+                dates.append(date.map { max($0, rest ?? $0) })
+            }
+            for url in urls {
+                let row = try reading.first(Statement.Forwards.nextDue, [.text(url)])
+                dates.append(try row?.integer("due_at"))
+            }
+            for place in places {
+                let row = try reading.first(Statement.News.begunAt, place.key)
+                dates.append(
+                    try row.map { try $0.integer("begun_at") + NewsCursor.pauseMilliseconds })
+            }
+            return dates.compactMap(\.self).min().map(Timestamp.init(milliseconds:))
+        }
     }
 
     private func attempt(_ message: String, _ body: () async throws -> Void) async {

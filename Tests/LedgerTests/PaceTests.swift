@@ -39,6 +39,27 @@ import Testing
         #expect(instant?.milliseconds(since: now) == wait)
     }
 
+    @Test(
+        arguments: [
+            (nil, nil), ("", nil), ("soon", nil), ("-1", nil), ("0", 0), ("7", 7),
+            ("Thu, 09 Oct 2025 08:54:20 GMT", 60), ("Thursday, 09-Oct-25 08:54:20 GMT", 60),
+            ("Thu Oct  9 08:54:20 2025", 60), ("Thu, 09 Oct 2025 08:00:00 GMT", 0),
+            ("Thu, 09 Oct 2025 08:54:20 CET", nil), ("Thu, 32 Oct 2025 08:54:20 GMT", nil),
+            ("Thu, 09 Foo 2025 08:54:20 GMT", nil), ("Fri, 29 Feb 2030 08:54:20 GMT", nil),
+            // Sixty years back rather than forty ahead.
+            ("Thursday, 09-Oct-84 08:54:20 GMT", 0),
+            // Never for longer than a message is sent.
+            ("259201", 259_200), ("99999999999999999999", 259_200),
+            ("Sat, 09 Oct 2032 08:54:20 GMT", 259_200),
+        ] as [(String?, Int64?)])
+    func `a merchant's Retry-After is read in seconds and as a date`(
+        header: String?, wait: Int64?
+    ) {
+        let instant = RetryAfter.endpoint(header, now: now)
+
+        #expect(instant?.milliseconds(since: now) == wait.map { $0 * 1000 })
+    }
+
     @Test func `five failures in a row keep calls away, then one is let through`() {
         var breaker = CircuitBreaker()
         for _ in 1...4 { breaker.fail(at: now) }

@@ -18,16 +18,19 @@ import Testing
 
     /// The bodies' types that arrived, with their accounts.
     private final class Receiver: Sendable {
-        private let state = Mutex<(status: Int, calls: [StoreCall])>((200, []))
+        private let state = Mutex<(answer: StoreAnswer, calls: [StoreCall])>(
+            (StoreAnswer(status: 200), []))
 
         var calls: [StoreCall] { state.withLock { $0.calls } }
 
-        func answers(_ status: Int) { state.withLock { $0.status = status } }
+        func answers(_ status: Int, retryAfter: String? = nil) {
+            state.withLock { $0.answer = StoreAnswer(status: status, retryAfter: retryAfter) }
+        }
 
         func receive(_ call: StoreCall) throws -> StoreAnswer {
             state.withLock { state in
                 state.calls.append(call)
-                return StoreAnswer(status: state.status)
+                return state.answer
             }
         }
 
@@ -188,6 +191,49 @@ import Testing
         }
     }
 
+    @Test func `a server that asks for a pause gets no message before its end`() async throws {
+        let (receiver, clock) = (Receiver(), MovedClock())
+        let book = try await book(receiver, clock)
+        try await book.take(1)
+        receiver.answers(503, retryAfter: "7200")
+        _ = try await book.ledger.deliverWebhooks()
+        let next = try await book.ledger.webhooks(state: "waiting").webhooks.map(\.nextDate)
+        // Another message waits too.
+        try await book.take(2)
+        receiver.answers(200)
+        clock.move(seconds: 7199)
+        _ = try await book.ledger.deliverWebhooks()
+        let early = try receiver.heard()
+        clock.move(seconds: 1)
+        _ = try await book.ledger.deliverWebhooks()
+
+        #expect(next == [Book.now.adding(seconds: 7200)])
+        #expect(early == ["purchase.booked blob 1"])
+        #expect(
+            try receiver.heard().sorted()
+                == ["purchase.booked blob 1", "purchase.booked blob 2"])
+    }
+
+    @Test(arguments: ["999999999999999999999", "Fri, 31 Dec 2399 23:59:59 GMT"])
+    func `a pause ends with the three days, in which a message is tried once more`(
+        retryAfter: String
+    ) async throws {
+        let (receiver, clock) = (Receiver(), MovedClock())
+        let book = try await book(receiver, clock, events: [.purchaseBooked])
+        try await book.take(1)
+        receiver.answers(429, retryAfter: retryAfter)
+        _ = try await book.ledger.deliverWebhooks()
+        clock.move(seconds: 3 * 86_400 - 1)
+        _ = try await book.ledger.deliverWebhooks()
+        let early = try receiver.heard()
+        clock.move(seconds: 1)
+        _ = try await book.ledger.deliverWebhooks()
+
+        #expect(early == ["purchase.booked blob 1"])
+        #expect(try receiver.heard() == ["purchase.booked blob 1"])
+        #expect(try await book.ledger.webhooks().webhooks.map(\.state) == ["parked"])
+    }
+
     @Test func `a server that wants no messages parks them at once`() async throws {
         let (receiver, clock) = (Receiver(), MovedClock())
         let book = try await book(receiver, clock, events: [.purchaseBooked])
@@ -199,6 +245,67 @@ import Testing
         #expect(
             try await refusal { try await book.ledger.webhooks(state: "lost") }
                 == ["stateInvalid", "state"])
+    }
+
+    /// The worker's pauses never end in this test.
+    @Test func `a message that this process writes is sent at once`() async throws {
+        let (receiver, clock) = (Receiver(), MovedClock())
+        let book = try await book(receiver, clock)
+        var ports = book.ledger.ports
+        let door = try #require(ports.stores)
+        let pauses = Mutex<[Duration]>([])
+        ports.stores = StoreDoor(sleep: { pause in
+            pauses.withLock { $0.append(pause) }
+            let (never, hold) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            hold.finish()
+            try Task.checkCancellation()
+        }) { call throws(StoreUnreached) in try await door.send(call) }
+        let ledger = try await Ledger.open(
+            storage: book.storage, configuration: book.ledger.configuration, ports: ports)
+        let working = Task { await ledger.work() }
+        await until("the worker waits") { !pauses.withLock(\.isEmpty) }
+        _ = try await ledger.take(
+            TakePurchaseRequest(signedTransaction: try Book.signed(1), account: "blob"))
+        try await until("the message is sent") {
+            try await ledger.webhooks(state: "sent").webhooks.count == 1
+        }
+        try await ledger.storage.write { writing in
+            _ = try ledger.prepare(
+                RedeemRequest(idempotencyKey: "k", transactionId: Book.id(1), purpose: "p"),
+                account: "blob"
+            ).redeem(in: writing)
+        }
+        ledger.wakeWorker()
+        try await until("the merchant's own message is sent") {
+            try await ledger.webhooks(state: "sent").webhooks.count == 2
+        }
+        working.cancel()
+        await working.value
+    }
+
+    @Test func `the worker looks again when the next thing is due`() async throws {
+        let (receiver, clock) = (Receiver(), MovedClock())
+        let book = try await book(receiver, clock, isOrdered: true)
+        _ = try await book.ledger.fillGaps(isStart: true)
+        func seconds() async -> Int64 {
+            await book.ledger.nextRound().milliseconds(since: clock.wall.now) / 1000
+        }
+        let idle = await seconds()
+        try await book.take(1)
+        let owed = await seconds()
+        receiver.answers(500)
+        _ = try await book.ledger.deliverWebhooks()
+        let failed = await seconds()
+        // It waits for the first, so that it does not count.
+        try await book.redeem("order", id: 1)
+        let blocked = await seconds()
+        receiver.answers(500, retryAfter: "20")
+        clock.move(seconds: 5)
+        _ = try await book.ledger.deliverWebhooks()
+        let resting = await seconds()
+
+        #expect([idle, owed, failed, blocked, resting] == [30, 2, 5, 5, 30])
     }
 
     @Test(arguments: ["", "whsec_", "whsec_QUJD", "QUJD", "whsec_!!!"])

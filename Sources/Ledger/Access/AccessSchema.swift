@@ -83,6 +83,16 @@ extension Statement {
             ORDER BY recorded_at DESC, entry_id DESC LIMIT $4
             """)
 
-        static let all = [insert, page]
+        /// Deletes at most `$2` entries from before `$1`.
+        static let forget = Statement(
+            "audit.forget", [.integer, .integer],
+            """
+            DELETE FROM audit WHERE (recorded_at, entry_id) IN (
+                SELECT a.recorded_at, a.entry_id FROM audit a WHERE a.recorded_at < $1
+                ORDER BY a.recorded_at, a.entry_id LIMIT $2)
+            RETURNING entry_id
+            """)
+
+        static let all = [insert, page, forget]
     }
 }

@@ -33,7 +33,7 @@ extension Ledger {
         }
         let outbox = outbox
         let note = note(.restored, account: account, proven.key.transactionID, by: .account)
-        let plan = try await storage.write { writing in
+        let plan = try await commit { writing in
             let plan = try wish.carryOut(writing)
             if plan.isChange {
                 try note?.write(writing)
@@ -85,7 +85,7 @@ extension Ledger {
         let now = ports.wall.now
         let outbox = outbox
         let note = note(.merged, account: into, "from \(from)")
-        let (merge, isNew) = try await storage.write { writing in
+        let (merge, isNew) = try await commit { writing in
             let merged = try Self.merge(from, into, at: now, writing)
             if merged.isNew {
                 try note?.write(writing)

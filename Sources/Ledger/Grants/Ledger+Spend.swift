@@ -36,7 +36,7 @@ extension Ledger {
         let prepared = try prepare(request, account: account)
         if let told = try await storage.read({ try prepared.wish.told($0) }) { return told }
         let note = note(.spent, account: prepared.wish.account, prepared.wish.idempotencyKey)
-        let (spending, _) = try await storage.write { writing in
+        let (spending, _) = try await commit { writing in
             let spent = try prepared.spend(in: writing)
             if spent.isNew { try note?.write(writing) }
             return spent

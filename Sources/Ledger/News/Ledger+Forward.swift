@@ -119,7 +119,7 @@ extension Ledger {
         let url = try Edge.text(request.url, "url", bytesMax: 2048)
         let now = ports.wall.now
         let note = note(.unparked, String(url.prefix(200)))
-        try await storage.write {
+        try await commit {
             try $0.execute(
                 Statement.Forwards.unpark, [.text(url), .integer(now.milliseconds)])
             try note?.write($0)

@@ -111,9 +111,7 @@ extension Ledger {
         _ place: StoreClient.Place, isStart: Bool
     ) async throws -> NewsCursor? {
         let now = ports.wall.now
-        let key: [SQLValue] = [
-            .text(place.root), .text(place.environment.rawValue), .text(place.bundleID.value),
-        ]
+        let key = place.key
         // A clock that was set back does not stop the readings.
         let latest = isStart ? .max : now.milliseconds - NewsCursor.pauseMilliseconds
         let row = try await storage.write { writing -> Row? in

@@ -51,7 +51,7 @@ extension Ledger {
         }
         let urls = configuration.forwardsTo
         do {
-            let booked = try await storage.write { writing -> BookedPurchase? in
+            let booked = try await commit { writing -> BookedPurchase? in
                 let booked = try booking?.write(writing)
                 let isErased = booked?.account.map(ErasedAccount.isOne) ?? false
                 try kept.write(
@@ -66,7 +66,7 @@ extension Ledger {
             }
             return (proven, booked)
         } catch let refusal as LedgerRefusal {
-            try await storage.write {
+            try await commit {
                 try kept.write($0, refusal: refusal.error.code, forwardsTo: urls)
             }
             throw refusal

@@ -38,6 +38,10 @@ extension Statement {
             "news.insertCursor", into: cursors,
             "ON CONFLICT (root, environment, bundle_id) DO NOTHING")
 
+        static let begunAt = Statement(
+            "news.begunAt", [.text, .text, .text],
+            "SELECT begun_at FROM news_cursors WHERE \(isCursor)")
+
         /// Begins a reading, if none was begun since `$5`. Takes it from a process that
         /// may still be reading, whose fence is not current any more.
         static let begin = Statement(
@@ -69,7 +73,22 @@ extension Statement {
             RETURNING fence
             """)
 
-        static let all = [find, keep, judge, newest, insertCursor, begin, turn, end]
+        /// Deletes at most `$2` that came in before `$1`, except those of which a copy is
+        /// still owed.
+        static let forget = Statement(
+            "news.forget", [.integer, .integer],
+            """
+            DELETE FROM notifications_in WHERE (root, notification_id) IN (
+                SELECT n.root, n.notification_id FROM notifications_in n
+                WHERE n.received_at < $1 AND (n.root, n.notification_id) NOT IN (
+                    SELECT f.root, f.notification_id FROM forwards f)
+                ORDER BY n.received_at, n.notification_id LIMIT $2)
+            RETURNING notification_id
+            """)
+
+        static let all = [
+            find, keep, judge, newest, insertCursor, begunAt, begin, turn, end, forget,
+        ]
     }
 
     /// Statements about copies of notifications for other servers.
@@ -90,6 +109,14 @@ extension Statement {
                 ON n.root = f.root AND n.notification_id = f.notification_id
             WHERE f.url = $1 AND f.parked_at IS NULL
             ORDER BY f.received_at, f.notification_id, f.root LIMIT 1
+            """)
+
+        /// When the oldest copy for a URL is due.
+        static let nextDue = Statement(
+            "forwards.nextDue", [.text],
+            """
+            SELECT due_at FROM forwards WHERE url = $1 AND parked_at IS NULL
+            ORDER BY received_at, notification_id, root LIMIT 1
             """)
 
         static let lease = Statement(
@@ -130,6 +157,10 @@ extension Statement {
             WHERE url = $1 AND parked_at IS NOT NULL
             """)
 
-        static let all = [owe, head, lease, sent, postpone, counts, unpark]
+        /// Deletes copies that were parked for as long as notifications are kept.
+        static let forget = Statement(
+            "forwards.forget", [.integer], "DELETE FROM forwards WHERE parked_at < $1")
+
+        static let all = [owe, head, nextDue, lease, sent, postpone, counts, unpark, forget]
     }
 }

@@ -32,6 +32,10 @@ extension Statement {
             WHERE refusal IS NULL AND due_at <= $1 ORDER BY due_at LIMIT $2
             """)
 
+        static let nextDue = Statement(
+            "waiting.nextDue", [],
+            "SELECT MIN(due_at) AS due_at FROM proofs_waiting WHERE refusal IS NULL")
+
         static let ofAccount = Statement(
             "waiting.ofAccount", [.text, .integer],
             """
@@ -73,7 +77,7 @@ extension Statement {
             "DELETE FROM proofs_waiting WHERE refusal IS NOT NULL AND kept_at < $1")
 
         static let all = [
-            keep, count, one, due, ofAccount, lease, postpone, refuse, settle, forget,
+            keep, count, one, due, nextDue, ofAccount, lease, postpone, refuse, settle, forget,
         ]
     }
 }

@@ -2,6 +2,7 @@
 
 import Commerce
 import SignedData
+import Storage
 import StoreWire
 import StrictJSON
 
@@ -16,6 +17,10 @@ struct StoreClient: Sendable {
         let sharedSecret: String?
 
         var environment: Environment { address.environment }
+        /// The key of its reading of the notification history.
+        var key: [SQLValue] {
+            [.text(root), .text(environment.rawValue), .text(bundleID.value)]
+        }
         var root: String { CertificateAuthority.fingerprint(of: address.root) }
     }
 

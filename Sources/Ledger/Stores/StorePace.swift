@@ -41,6 +41,21 @@ enum RetryAfter {
             : min(number, millisecondsMax / 1000) * 1000
         return now.adding(milliseconds: min(max(wait, 0), millisecondsMax))
     }
+
+    /// Returns the instant before which a server of the merchant's wants no message, by
+    /// seconds or a date (RFC 9110). At most as far ahead as a message is sent. Nil if
+    /// the header is missing or is neither.
+    static func endpoint(_ header: String?, now: Timestamp) -> Timestamp? {
+        guard let header else { return nil }
+        let latest = now.adding(milliseconds: Ledger.parkedAfterMilliseconds)
+        if !header.isEmpty, header.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            // More digits than a number has are a long time.
+            let seconds = Int64(header) ?? .max
+            return seconds < Ledger.parkedAfterMilliseconds / 1000
+                ? now.adding(seconds: seconds) : latest
+        }
+        return HTTPDate.instant(header, now: now).map { min(max($0, now), latest) }
+    }
 }
 
 /// Keeps calls away from a server that does not answer, or that asked for a pause.

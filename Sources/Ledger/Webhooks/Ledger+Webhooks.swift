@@ -28,7 +28,9 @@ extension Ledger {
         var arrived = 0
         for _ in 0..<Self.webhooksMax {
             try Task.checkCancellation()
-            guard let message = try await lease(endpoint) else { break }
+            guard errands.rest(of: endpoint.url, at: ports.wall.now) == nil,
+                let message = try await lease(endpoint)
+            else { break }
             let outcome = await send(message, to: endpoint, door)
             try Task.checkCancellation()
             if try await note(outcome, of: message) { arrived += 1 }
@@ -48,7 +50,8 @@ extension Ledger {
 
     private enum Outcome: Sendable {
         case arrived
-        case failed(String)
+        /// `until`: when the server wants the next message, if it said so.
+        case failed(String, until: Timestamp? = nil)
         /// The server wants no messages any more.
         case gone
     }
@@ -96,8 +99,10 @@ extension Ledger {
                     .merchant, "POST", message.url, headers: headers, body: body,
                     timeoutMilliseconds: 15_000, answerBytesMax: 65_536))
             if answer.status == 410 { return .gone }
-            return (200..<300).contains(answer.status)
-                ? .arrived : .failed("the server answered with \(answer.status)")
+            if (200..<300).contains(answer.status) { return .arrived }
+            return .failed(
+                "the server answered with \(answer.status)",
+                until: RetryAfter.endpoint(answer.retryAfter, now: ports.wall.now))
         } catch { return .failed(error.reason) }
     }
 
@@ -105,8 +110,9 @@ extension Ledger {
     private func note(_ outcome: Outcome, of message: Message) async throws -> Bool {
         let now = ports.wall.now
         let trouble: String
-        var isOver =
-            message.owedAt.adding(milliseconds: Self.parkedAfterMilliseconds) <= now
+        let end = message.owedAt.adding(milliseconds: Self.parkedAfterMilliseconds)
+        var isOver = end <= now
+        var next = Self.webhookPauses.nextForEver(afterAttempts: message.attempt, at: now)
         switch outcome {
         case .arrived:
             try await storage.write {
@@ -114,12 +120,16 @@ extension Ledger {
                     Statement.Webhooks.sent, message.lease + [.integer(now.milliseconds)])
             }
             return true
-        case .failed(let reason): trouble = reason
+        case .failed(let reason, let until):
+            trouble = reason
+            guard let until else { break }
+            errands.rest(message.url, until: until)
+            // The last attempt is made at the end of the three days.
+            next = max(next, min(until, end))
         case .gone:
             trouble = "the server answered with 410: it wants no messages"
             isOver = true
         }
-        let next = Self.webhookPauses.nextForEver(afterAttempts: message.attempt, at: now)
         let values: [SQLValue] = [
             .integer(next.milliseconds), .text(trouble),
             isOver ? .integer(now.milliseconds) : .null,
@@ -198,7 +208,7 @@ extension Ledger {
         }
         let values: [SQLValue] = [.text(url), .integer(ports.wall.now.milliseconds)]
         let note = note(action, String(url.prefix(200)))
-        let changed = try await storage.write { writing -> Int in
+        let changed = try await commit { writing -> Int in
             var changed = 0
             if let ids {
                 for id in ids {

@@ -31,6 +31,16 @@ public struct WebhookEndpoint: Sendable {
     }
 }
 
+extension WebhookEndpoint {
+    /// Returns when the next message is due that waits for no other one. Nil without one.
+    func nextDue(_ reading: any Reading) throws -> Int64? {
+        try reading.first(
+            Statement.Webhooks.due,
+            [.text(url), .integer(.max), .boolean(isOrdered), .integer(1)]
+        )?.integer("due_at")
+    }
+}
+
 /// The limits of a message.
 enum WebhookMessage {
     static let bytesMax = 65_536
