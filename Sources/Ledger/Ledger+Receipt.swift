@@ -48,9 +48,18 @@ extension Ledger {
     }
 
     private func take(local receipt: String, account: String?) async throws -> ReceiptTaken {
+        try await book(try await prove(local: receipt), account: account)
+    }
+
+    /// Verifies a receipt without asking a store.
+    func prove(local receipt: String) async throws -> ProvenReceipt {
         let bytes = try Edge.receipt(receipt)
         let proven = try prover.receipt(bytes, wall: ports.wall.now)
         try await ports.status?.admit(receipt: bytes, "receipt")
+        return proven
+    }
+
+    func book(_ proven: ProvenReceipt, account: String?) async throws -> ReceiptTaken {
         let purchases = proven.receipt.purchases.map { purchase in
             VouchedPurchase(
                 transactionID: purchase.transactionID,

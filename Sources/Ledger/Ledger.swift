@@ -119,7 +119,7 @@ public struct Ledger: Sendable {
     /// Whether a key opens the ledger's metrics.
     public func admitsToFigures(_ key: String) -> Bool { Self.isSame(key, metricsKey) }
 
-    private static func isSame(_ key: String, _ other: String) -> Bool {
+    static func isSame(_ key: String, _ other: String) -> Bool {
         let (given, right) = (Array(key.utf8), Array(other.utf8))
         guard given.count == right.count, !right.isEmpty else { return false }
         var difference: UInt8 = 0

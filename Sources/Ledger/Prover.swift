@@ -17,6 +17,9 @@ struct Prover: Sendable {
     private let witnesses: [Witness]
     private let apps: [String: LedgerApp]
 
+    /// The fingerprints of the trusted roots.
+    var roots: [String] { witnesses.map(\.fingerprint) }
+
     init(_ configuration: LedgerConfiguration) {
         // A root that is configured twice counts once, with the environments of
         // both.

@@ -12,7 +12,7 @@ typealias LedgerRoute = ServerRoute<LedgerAccess, LedgerVisit>
 enum LedgerAccess: Hashable, Sendable {
     /// Everyone, also load balancers without the proxy in between.
     case probe
-    /// Everyone. The body is signed by a store; an unsigned one is rejected.
+    /// Everyone. What is booked is signed by a store, or confirmed by it.
     case signed
     /// Everyone. The answer contains no secret.
     case open
@@ -140,8 +140,10 @@ enum LedgerRoutes {
         LedgerRoute("GET", "/ready", .probe) { try await ready($0) },
         LedgerRoute("GET", "/metrics", .metrics) { metrics($0) },
         LedgerRoute("POST", "/ledger/v1/notifications", .signed) {
-            let body = try await $0.body(ResponseBodyV2.self)
-            return try .json(try await $0.ledger.take(body, requestID: $0.call.requestID))
+            let body = try await $0.call.jsonBytes(max: Ledger.notificationBytesMax)
+            return try .json(
+                try await $0.ledger.take(
+                    notificationBody: body, requestID: $0.call.requestID))
         },
     ]
 

@@ -274,6 +274,30 @@ struct Served: Sendable {
         }
     }
 
+    @Test func `a notification of version 1 is booked by its receipt`() async throws {
+        try await Served.with { served in
+            let body =
+                "{\"notification_type\":\"DID_RENEW\",\"password\":\"p\","
+                + "\"latest_receipt\":\"\(try Served.receipt())\"}"
+            let heard = try await served.send("POST", "/ledger/v1/notifications", body, key: "")
+            let forged = try await served.send(
+                "POST", "/ledger/v1/notifications",
+                "{\"notification_type\":\"REFUND\",\"latest_receipt\":\"AAAA\"}", key: "")
+            let claimed = try await served.send(
+                "POST", "/ledger/v1/purchases",
+                "{\"signedTransaction\":\"\(try Served.signed())\",\"account\":\"blob\"}")
+
+            #expect(heard.status == 200)
+            let told = try JSONDecoder().decode(NotificationTaken.self, from: heard.body)
+            #expect(told.notificationType == "DID_RENEW")
+            #expect(forged.status == 400 && Self.code(forged.body) == "proofInvalid")
+            #expect(claimed.status == 200)
+            let kept = Statement("test.kept", "SELECT payload FROM notifications_in")
+            let payloads = try await served.storage.read { try $0.query(kept, []) }
+            #expect(try payloads.map { try $0.text("payload").contains("\"p\"") } == [false])
+        }
+    }
+
     @Test func `wrong keys have to wait in the end, and the right one never does`() async throws {
         try await Served.with { served in
             let path = "\(Self.accounts)/blob/unspent"

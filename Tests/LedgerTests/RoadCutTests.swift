@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import StrictJSON
 import TestSupport
 import Testing
 
@@ -15,9 +16,9 @@ import Testing
         async throws
     {
         let calls = try await RoadStory(cut: nil).run()
-        #expect(calls > 30)
+        #expect(calls > 50)
 
-        for call in SeededShare.of(0..<calls, oneIn: 4) {
+        for call in SeededShare.of(0..<calls, oneIn: 11) {
             for side in Knife.Side.allCases {
                 let story = try await RoadStory(cut: (call, side))
                 _ = try await story.run()
@@ -27,8 +28,9 @@ import Testing
     }
 }
 
-/// The store is down when a number is submitted. When it is back, it has the
-/// transaction, and in its history the notifications of it and of another one.
+/// The store is down when a number, a receipt and a notification of version 1 arrive. When it is back, it has the
+/// transaction, verifies the receipt, and has in its history the notifications of the
+/// transaction and of another one.
 private final class RoadStory: Sendable {
     let knife: Knife
     private let storage: any Storage
@@ -37,7 +39,11 @@ private final class RoadStory: Sendable {
     private static let url = "https://merchant.example/hook"
     private static let goods = Result {
         (
-            signed: try Book.signed(1),
+            signed: try Book.signed(1), receipt: try Book.receipt([Book.record(3)]),
+            old: try StrictJSON.encode([
+                "notification_type": "DID_RENEW", "password": "secret",
+                "latest_receipt": try Book.receipt([Book.record(4)]),
+            ]),
             history: try (1...2).map {
                 try Book.notification(try Book.signed($0)).signedPayload
             }
@@ -63,8 +69,12 @@ private final class RoadStory: Sendable {
         let goods = try Self.goods.get()
         store.isDown()
         _ = try await book.present()
+        _ = try await book.ledger.present(
+            TakeReceiptRequest(receipt: goods.receipt, account: "blob", mode: "verifyReceipt"))
+        _ = try await book.ledger.take(notificationBody: goods.old)
         store.answers { call in
             if call.receiver == .merchant { return StoreAnswer(status: 200) }
+            if call.url.hasSuffix("/verifyReceipt") { return try FakeStore.json(["status": 0]) }
             guard call.url.hasSuffix("/history") else {
                 return try FakeStore.json(
                     TransactionInfoResponse(signedTransactionInfo: goods.signed))
@@ -90,13 +100,13 @@ private final class RoadStory: Sendable {
                 return try reading.first(statement)?.integer("n")
             }
         }
-        // The fixture's notifications have one UUID.
-        #expect(counts == [2, 0, 0, 1])
+        // The fixture's notifications have one UUID. The other is of version 1.
+        #expect(counts == [4, 0, 0, 2])
         let owner = try await storage.read {
             try $0.first(
                 Statement("test.owner", "SELECT COUNT(account) AS n FROM purchases"))?
                 .integer("n")
         }
-        #expect(owner == 1)
+        #expect(owner == 2)
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
-import SignedData
 import Storage
 public import StoreWire
-import StrictJSON
 
 /// The names of accounts that were erased.
 enum ErasedAccount {
@@ -20,6 +18,7 @@ enum ErasedAccount {
 }
 
 extension Ledger {
+    /// The notifications of a page, while all of them are read.
     private static let erasedPage = 200
 
     /// Erases an account and those that became part of it. An opaque name takes their
@@ -75,51 +74,43 @@ extension Ledger {
         }
     }
 
-    /// Deletes the contents of the notifications about some purchases. It reads all
-    /// that are kept. Returns how many it were.
+    /// Deletes the contents of the notifications about some purchases. Returns how many it
+    /// were.
     private func redact(about keys: Set<PurchaseKey>) async throws -> Int {
-        guard !keys.isEmpty else { return 0 }
-        var (last, count): ([SQLValue], Int) = ([.text(""), .text("")], 0)
+        var count = 0
+        try await keptNotifications(about: keys) { rows in
+            let found = try rows.map {
+                [SQLValue.text(try $0.text("root")), .text(try $0.text("notification_id"))]
+            }
+            try await storage.write { writing in
+                for key in found {
+                    try writing.execute(
+                        PersonalData.redact, key + [.text(ErasedAccount.payload)])
+                    try writing.execute(PersonalData.removeForwards, key)
+                }
+            }
+            count += found.count
+        }
+        return count
+    }
+
+    /// Reads all kept notifications, and visits pages of those about some purchases.
+    func keptNotifications(
+        about keys: Set<PurchaseKey>, _ visit: ([Row]) async throws -> Void
+    ) async throws {
+        guard !keys.isEmpty else { return }
+        var last: [SQLValue] = [.text(""), .text("")]
         while true {
             try Task.checkCancellation()
             let values = last + [.text(ErasedAccount.payload), .integer(Int64(Self.erasedPage))]
             let rows = try await storage.read { try $0.query(PersonalData.notifications, values) }
-            let found = try rows.filter { row in
-                Self.subject(
-                    try row.text("payload"), root: try row.text("root")
-                ).map(keys.contains) ?? false
-            }.map { [SQLValue.text(try $0.text("root")), .text(try $0.text("notification_id"))] }
-            if !found.isEmpty {
-                try await storage.write { writing in
-                    for key in found {
-                        try writing.execute(
-                            PersonalData.redact, key + [.text(ErasedAccount.payload)])
-                        try writing.execute(PersonalData.removeForwards, key)
-                    }
-                }
-                count += found.count
+            let found = try rows.filter {
+                KeptPayload(text: try $0.text("payload"))
+                    .isAbout(keys, root: try $0.text("root"))
             }
-            guard rows.count == Self.erasedPage, let end = rows.last else { return count }
+            if !found.isEmpty { try await visit(found) }
+            guard rows.count == Self.erasedPage, let end = rows.last else { return }
             last = [.text(try end.text("root")), .text(try end.text("notification_id"))]
         }
-    }
-
-    /// The purchase that a kept notification is about. It was verified when it came.
-    private static func subject(_ payload: String, root: String) -> PurchaseKey? {
-        func decode<Value: Decodable>(_ jws: String, _ type: Value.Type) -> Value? {
-            let parts = jws.utf8.split(separator: UInt8(ascii: "."))
-            guard parts.count == 3, let json = Base64.decodeURL(Array(parts[1])[...]) else {
-                return nil
-            }
-            return try? StrictJSON.decode(type, from: json)
-        }
-        guard let data = decode(payload, ResponseBodyV2DecodedPayload.self)?.data,
-            let signed = data.signedTransactionInfo,
-            let transaction = decode(signed, JWSTransactionDecodedPayload.self),
-            let id = transaction.transactionId, let bundleID = transaction.bundleId,
-            let environment = transaction.environment.flatMap(Environment.init(named:))
-        else { return nil }
-        return PurchaseKey(
-            root: root, environment: environment, bundleID: bundleID, transactionID: id)
     }
 }

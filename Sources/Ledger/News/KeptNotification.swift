@@ -12,22 +12,52 @@ struct KeptNotification: Hashable, Sendable {
     let payload: String
     let receivedAt: Timestamp
     let isFromHistory: Bool
-    private let said: ResponseBodyV2DecodedPayload
+    private let type: String
+    private let subtype: String?
+    private let environment: String?
+    private let bundleID: String?
+    private let signedAt: Timestamp?
 
     init(
         _ proven: Prover.Notification, payload: String, at now: Timestamp, isFromHistory: Bool
     ) throws(LedgerRefusal) {
-        said = proven.said
+        let said = proven.said
         root = proven.root
         // A notification without its UUID is known by its bytes.
         id =
             try Edge.optional(Self.filled(said.notificationUUID), "notificationUUID")
             ?? CertificateAuthority.fingerprint(of: Array(payload.utf8))
-        _ = try Edge.text(said.notificationType ?? "", "notificationType")
-        _ = try Edge.optional(Self.filled(said.subtype), "subtype")
+        type = try Edge.text(said.notificationType ?? "", "notificationType")
+        subtype = try Edge.optional(Self.filled(said.subtype), "subtype")
+        // Only data that was checked against the apps has them.
+        environment = said.data?.environment
+        bundleID = said.data?.bundleId
+        signedAt = said.signedDate
         self.payload = payload
         receivedAt = now
         self.isFromHistory = isFromHistory
+    }
+
+    /// One of version 1, whose receipt was verified with `root`, or waits for its store.
+    init(
+        _ old: OldNotification, root: String, environment: String?, bundleID: String,
+        at now: Timestamp
+    ) {
+        self.root = root
+        id = Self.id(old)
+        payload = old.payload
+        receivedAt = now
+        isFromHistory = false
+        type = old.type
+        subtype = nil
+        self.environment = environment
+        self.bundleID = bundleID
+        signedAt = nil
+    }
+
+    /// Version 1 has no UUID.
+    static func id(_ old: OldNotification) -> String {
+        CertificateAuthority.fingerprint(of: Array(old.payload.utf8))
     }
 
     var key: [SQLValue] { [.text(root), .text(id)] }
@@ -53,14 +83,11 @@ struct KeptNotification: Hashable, Sendable {
     }
 
     private func row(_ refusal: String?, payload: String) -> [SQLValue] {
-        // Only data that was checked against the apps has them.
-        let data = said.data
-        return LedgerSchema.notifications.row([
+        LedgerSchema.notifications.row([
             "root": .text(root), "notification_id": .text(id),
-            "environment": .optional(data?.environment), "bundle_id": .optional(data?.bundleId),
-            "notification_type": .text(said.notificationType ?? ""),
-            "subtype": .optional(Self.filled(said.subtype)),
-            "signed_at": .optional(said.signedDate?.milliseconds),
+            "environment": .optional(environment), "bundle_id": .optional(bundleID),
+            "notification_type": .text(type), "subtype": .optional(subtype),
+            "signed_at": .optional(signedAt?.milliseconds),
             "received_at": .integer(receivedAt.milliseconds),
             "from_history": .boolean(isFromHistory), "payload": .text(payload),
             "refusal": .optional(refusal),

@@ -3,7 +3,6 @@
 import Commerce
 import Storage
 public import StoreWire
-import StrictJSON
 
 extension Ledger {
     /// After this time a copy is parked: it is not sent any more, and the next one is.
@@ -55,7 +54,7 @@ extension Ledger {
     private struct Copy: Sendable {
         let key: [SQLValue]
         let url: String
-        let payload: String
+        let payload: KeptPayload
         let attempt: Int
         let receivedAt: Timestamp
 
@@ -75,7 +74,8 @@ extension Ledger {
             key: [
                 .text(url), .text(try head.text("root")), .text(try head.text("notification_id")),
             ],
-            url: url, payload: try head.text("payload"), attempt: Int(attempt) + 1,
+            url: url, payload: KeptPayload(text: try head.text("payload")),
+            attempt: Int(attempt) + 1,
             receivedAt: Timestamp(milliseconds: try head.integer("received_at")))
         let until = now.adding(milliseconds: Self.leaseMilliseconds)
         let row = try await storage.write {
@@ -89,11 +89,11 @@ extension Ledger {
     /// Returns why it did not arrive, or nil.
     private func send(_ copy: Copy, _ door: StoreDoor) async -> String? {
         do {
-            let body = try StrictJSON.encode(ResponseBodyV2(signedPayload: copy.payload))
             let answer = try await door.send(
                 StoreCall(
                     .merchant, "POST", copy.url, headers: ["Content-Type": "application/json"],
-                    body: body, timeoutMilliseconds: 15_000, answerBytesMax: 65_536))
+                    body: try copy.payload.body(), timeoutMilliseconds: 15_000,
+                    answerBytesMax: 65_536))
             return (200..<300).contains(answer.status)
                 ? nil : "the server answered with \(answer.status)"
         } catch let unreached as StoreUnreached { return unreached.reason } catch {

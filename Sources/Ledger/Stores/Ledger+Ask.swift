@@ -190,7 +190,7 @@ extension Ledger {
 
 extension AppReceipt {
     /// Reads a receipt about which a store is going to be asked.
-    fileprivate static func vouched(_ text: String) throws(LedgerRefusal) -> AppReceipt {
+    static func vouched(_ text: String) throws(LedgerRefusal) -> AppReceipt {
         let bytes = try Edge.receipt(text)
         do { return try AppReceipt(vouchedFor: bytes) } catch {
             throw LedgerRefusal(

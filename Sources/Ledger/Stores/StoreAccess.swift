@@ -54,7 +54,7 @@ public struct StoreAccess: Sendable {
     /// Production's address first: a call that names no environment asks it first.
     public let addresses: [Address]
     /// Required for subscriptions by verifyReceipt.
-    let sharedSecret: String?
+    var sharedSecret: String?
     private let key: Key
 
     /// The merchant's key for the App Store Server API.
