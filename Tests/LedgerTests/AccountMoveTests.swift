@@ -268,13 +268,30 @@ extension AccountMoveTests {
     @Test func `an export has what the books have`() async throws {
         let book = try await full()
         _ = try await merge(book, "ann", "blob")
+        // A subscription with its terms and its grace period, and another account's news.
+        let paper = try Book.signed(8) {
+            $0.type = "Auto-Renewable Subscription"
+            $0.expiresDate = Book.now.adding(seconds: 86_400)
+        }
+        var renewal = JWSRenewalInfoDecodedPayload()
+        renewal.originalTransactionId = Book.id(8)
+        renewal.signedDate = Book.now
+        let signed = try Book.sandbox().transactions.sign(renewal)
+        _ = try await book.ledger.take(
+            try Book.notification(paper, type: "DID_RENEW") { $0.signedRenewalInfo = signed })
+        _ = try await book.ledger.take(
+            TakePurchaseRequest(signedTransaction: paper, account: "blob"))
+        _ = try await book.ledger.take(try notification(try Book.signed(9)))
         let export = try await book.ledger.export(account: "blob")
 
         #expect(
             export.tables.mapValues(\.count) == [
-                "accounts": 2, "purchases": 3, "redemptions": 1, "grants": 4,
-                "credit_books": 2, "credit_entries": 5,
+                "accounts": 2, "purchases": 4, "redemptions": 1, "grants": 4,
+                "credit_books": 2, "credit_entries": 5, "account_merges": 1, "terms": 1,
+                "renewals": 1, "notifications_in": 1,
             ])
+        #expect(
+            export.tables["notifications_in"]?.first?["notification_type"] == .text("DID_RENEW"))
         #expect(export.tables["redemptions"]?.first?["purpose"] == .text("feed a monkey"))
         #expect(
             try await refusal { try await book.ledger.export(account: "nobody") }?.first

@@ -7,37 +7,62 @@ public import StoreWire
 extension Ledger {
     /// The most rows of a table in an export.
     static let exportedMax: Int64 = 100_000
+    /// The most kept notifications in one, each of which has some kilobytes.
+    static let exportedNotificationsMax = 10_000
 
     /// Returns everything that the books have about an account, and about the accounts
-    /// that became part of it: the rows of each table, as they are. Refusals:
-    /// `textInvalid`, `accountUnknown`, `exportTooLarge`.
+    /// that became part of it: the rows of each table, as they are, with the messages to
+    /// the merchant's servers and the kept notifications about its purchases. It reads
+    /// all kept notifications. Refusals: `textInvalid`, `accountUnknown`,
+    /// `exportTooLarge`.
     public func export(account: String) async throws -> AccountExport {
         let account = try Edge.account(account)
         let note = note(.exported, account: account)
-        let tables = try await storage.read {
-            reading -> [String: [[String: AccountExport.Value]]] in
+        let (rows, keys) = try await storage.read {
+            reading -> ([String: [[String: AccountExport.Value]]], Set<PurchaseKey>) in
             var tables: [String: [[String: AccountExport.Value]]] = [:]
             let parts = try reading.query(Statement.Merges.parts, [.text(account)])
+            let keys = try reading.query(PersonalData.purchases, [.text(account)])
+                .map { try PurchaseKey($0) }
             for account in [account] + (try parts.map { try $0.text("account") }) {
-                for (table, statement) in zip(PersonalData.tables, PersonalData.exports) {
+                for (table, statement) in PersonalData.exported {
                     let values: [SQLValue] = [.text(account), .integer(Self.exportedMax + 1)]
                     let rows = try reading.query(statement, values)
                     tables[table.name, default: []] += try rows.map { try Self.values($0, table) }
                 }
             }
-            return tables
+            return (tables, Set(keys))
         }
+        var tables = rows
         guard tables["accounts"]?.isEmpty == false else { throw Self.accountUnknown }
         guard tables.values.allSatisfy({ $0.count <= Self.exportedMax }) else {
-            throw LedgerRefusal(
-                .conflict, code: "exportTooLarge", "This account has too much for one answer.",
-                field: "account", rule: "at most \(Self.exportedMax) rows of a table",
-                remedy: "read `ledger backup` instead")
+            throw Self.exportTooLarge
         }
+        tables[LedgerSchema.notifications.name] = try await exportedNotifications(about: keys)
         if let note { try await storage.write { try note.write($0) } }
         return AccountExport(
             account: account, exportedDate: ports.wall.now,
             tables: tables.filter { !$0.value.isEmpty })
+    }
+
+    private func exportedNotifications(
+        about keys: Set<PurchaseKey>
+    ) async throws -> [[String: AccountExport.Value]] {
+        var found: [[String: AccountExport.Value]] = []
+        try await keptNotifications(about: keys) { rows in
+            found += try rows.map { try Self.values($0, LedgerSchema.notifications) }
+            guard found.count <= Self.exportedNotificationsMax else { throw Self.exportTooLarge }
+        }
+        return found
+    }
+
+    private static var exportTooLarge: LedgerRefusal {
+        LedgerRefusal(
+            .conflict, code: "exportTooLarge", "This account has too much for one answer.",
+            field: "account",
+            rule: "at most \(exportedMax) rows of a table, and \(exportedNotificationsMax) "
+                + "notifications",
+            remedy: "read `ledger backup` instead")
     }
 
     private static func values(
@@ -63,14 +88,41 @@ enum PersonalData {
         LedgerSchema.accounts, LedgerSchema.purchases, LedgerSchema.redemptions,
         LedgerSchema.grants, LedgerSchema.creditBooks, LedgerSchema.creditEntries,
         LedgerSchema.shares, LedgerSchema.proofsWaiting, LedgerSchema.audit,
+        LedgerSchema.webhooks,
     ]
 
-    static let exports = tables.map { table in
+    /// Each returns the rows of `$1`, at most `$2`.
+    static let exported: [(table: Table, statement: Statement)] =
+        tables.map { ($0, ofAccount($0, by: "account")) } + [
+            (LedgerSchema.merges, ofAccount(LedgerSchema.merges, by: "into_account")),
+            (LedgerSchema.terms, ofPurchases(LedgerSchema.terms, by: "transaction_id")),
+            (
+                LedgerSchema.renewals,
+                ofPurchases(LedgerSchema.renewals, by: "original_transaction_id")
+            ),
+        ]
+
+    static let exports = exported.map(\.statement)
+
+    private static func ofAccount(_ table: Table, by column: String) -> Statement {
         Statement(
             "export.\(table.name)", [.text, .integer],
             """
-            SELECT \(table.list()) FROM \(table.name) WHERE account = $1
+            SELECT \(table.list()) FROM \(table.name) WHERE \(column) = $1
             ORDER BY \(table.key.joined(separator: ", ")) LIMIT $2
+            """)
+    }
+
+    /// The rows about the purchases of an account.
+    private static func ofPurchases(_ table: Table, by column: String) -> Statement {
+        Statement(
+            "export.\(table.name)", [.text, .integer],
+            """
+            SELECT DISTINCT \(table.list("t")) FROM \(table.name) t
+            JOIN purchases p ON p.root = t.root AND p.environment = t.environment
+                AND p.bundle_id = t.bundle_id AND p.\(column) = t.\(column)
+            WHERE p.account = $1
+            ORDER BY \(table.key.map { "t.\($0)" }.joined(separator: ", ")) LIMIT $2
             """)
     }
 
@@ -115,7 +167,7 @@ enum PersonalData {
     static let notifications = Statement(
         "erase.notifications", [.text, .text, .text, .integer],
         """
-        SELECT root, notification_id, payload FROM notifications_in
+        SELECT \(LedgerSchema.notifications.list()) FROM notifications_in
         WHERE (root, notification_id) > ($1, $2) AND payload <> $3
         ORDER BY root, notification_id LIMIT $4
         """)
