@@ -187,6 +187,36 @@ public struct LedgerClient: Sendable {
         try await post(["webhooks", "replay"], request)
     }
 
+    /// Keeps messages that wait from being sent. They are replayed on request.
+    public func parkWebhooks(_ request: WebhooksRequest) async throws -> WebhooksChanged {
+        try await post(["webhooks", "park"], request)
+    }
+
+    // MARK: Keys and audit
+
+    /// Creates a key. The answer is the only place that ever contains its secret.
+    public func createKey(_ request: CreateLedgerKeyRequest) async throws -> CreatedLedgerKey {
+        try await post(["api-keys"], request)
+    }
+
+    /// Returns all keys, the oldest first, without their secrets.
+    public func keys() async throws -> LedgerKeys { try await get(["api-keys"], []) }
+
+    /// Revokes a key. A repeat changes nothing.
+    public func revokeKey(_ keyID: String) async throws -> LedgerKeyRecord {
+        try await post(["api-keys", keyID, "revoke"], [String: String]())
+    }
+
+    /// Returns a page of the changes that were made through server keys and commands, the
+    /// newest first; with `account` only those of one account.
+    public func audit(
+        account: String? = nil, after: String? = nil, limit: Int? = nil
+    ) async throws -> LedgerAudit {
+        try await get(
+            ["audit"],
+            [("account", account), ("after", after), ("limit", limit.map(String.init))])
+    }
+
     // MARK: Purchases
 
     /// Books a signed transaction, once.

@@ -63,6 +63,62 @@ import Testing
         }
     }
 
+    @Test func `the client creates, lists and revokes keys, and reads what was done`()
+        async throws
+    {
+        try await Served.with { served in
+            let client = try client(served)
+            let created = try await client.createKey(
+                CreateLedgerKeyRequest(name: "shop", scope: "server"))
+            let shop = LedgerClient(
+                url: try #require(URL(string: "http://127.0.0.1:\(served.port)")),
+                key: created.key)
+            _ = try await shop.take(
+                TakePurchaseRequest(signedTransaction: try Served.signed(), account: Self.blob))
+            let listed = try await client.keys().keys
+            let revoked = try await client.revokeKey(created.keyId)
+            let again = try await client.revokeKey(created.keyId)
+            let refused = await #expect(throws: LedgerClientError.self) {
+                try await shop.keys()
+            }
+            let newest = try await client.audit(limit: 1)
+            let rest = try await client.audit(after: newest.next)
+            let ofAccount = try await client.audit(account: Self.blob)
+
+            #expect(listed.map(\.name) == ["shop"])
+            #expect(listed.map(\.revokedDate) == [nil])
+            #expect(revoked.revokedDate != nil)
+            #expect(again == revoked)
+            #expect(refused?.status == 401)
+            #expect(
+                (newest.entries + rest.entries).map(\.action)
+                    == ["keyRevoked", "purchaseTaken", "keyCreated"])
+            #expect(ofAccount.entries.map(\.actor) == ["key \(created.keyId) shop"])
+        }
+    }
+
+    @Test func `the client parks messages that wait, and replays them`() async throws {
+        let url = "https://merchant.example/hooks"
+        let endpoint = try WebhookEndpoint(
+            url: url, secret: "whsec_" + Data(repeating: 7, count: 32).base64EncodedString())
+        try await Served.with(webhooks: [endpoint]) { served in
+            let client = try client(served)
+            _ = try await client.take(
+                TakePurchaseRequest(signedTransaction: try Served.signed(), account: Self.blob))
+            let waiting = try await client.webhooks(state: "waiting").webhooks
+            let request = WebhooksRequest(url: url, messageIds: waiting.map(\.messageId))
+            let parked = try await client.parkWebhooks(request)
+            let again = try await client.parkWebhooks(request)
+            let shown = try await client.webhooks(url: url, state: "parked").webhooks
+            let replayed = try await client.replayWebhooks(WebhooksRequest(url: url))
+
+            #expect(waiting.map(\.type) == ["purchase.booked"])
+            let changed = [parked, again, replayed].map(\.changed)
+            #expect(changed == [1, 0, 1])
+            #expect(shown.map(\.messageId) == waiting.map(\.messageId))
+        }
+    }
+
     @Test func `the client throws what the ledger refuses`() async throws {
         try await Served.with(grants: Self.rules()) { served in
             let client = try client(served)

@@ -27,7 +27,8 @@ struct Served: Sendable {
 
     static func with(
         _ given: (any Storage)? = nil, grants: GrantRules = .none,
-        limits: CallLimits = CallLimits(), log: any LogHandler = SwiftLogNoOpLogHandler(),
+        limits: CallLimits = CallLimits(), webhooks: [WebhookEndpoint] = [],
+        log: any LogHandler = SwiftLogNoOpLogHandler(),
         monotonic: @escaping @Sendable () -> Duration = { Live.monotonic() },
         _ body: (Served) async throws -> Void
     ) async throws {
@@ -42,6 +43,7 @@ struct Served: Sendable {
             ], apps: [LedgerApp(bundleID: "com.example.monkeys", environments: [.sandbox])],
             grants: grants)
         configuration.limits = limits
+        configuration.webhooks = webhooks
         let logger = Logger(label: "test") { _ in log }
         let ledger = try await Ledger.open(
             storage: storage, configuration: configuration,
