@@ -78,6 +78,8 @@ public struct LedgerConfiguration: Sendable {
     /// The merchant's servers that hear of what happens. The ledger needs
     /// ``LedgerPorts/stores`` to call them.
     public var webhooks: [WebhookEndpoint] = []
+    /// How long the worker keeps notifications and the audit.
+    public var retention = LedgerRetention.usual
 
     /// Throws ``WireError`` `rootMissing`, `appMissing`, `appTwice`,
     /// `environmentMissing` or `environmentUnproven`.

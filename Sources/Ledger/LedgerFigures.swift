@@ -10,7 +10,7 @@ final class LedgerFigures: Sendable {
     private let taken = Atomic<Int>(0)
     private let redeemed = Atomic<Int>(0)
     private let gaps = Atomic<Int>(0)
-    /// When refused proofs were last deleted.
+    /// When this process has last deleted what is not kept any longer.
     let forgottenAt = Mutex<Timestamp?>(nil)
     let readyAt = Mutex<Timestamp?>(nil)
 

@@ -2,7 +2,6 @@
 
 import Commerce
 import Storage
-import Synchronization
 
 extension Ledger {
     /// The longest pause between two looks for work: 30 seconds. Another process of the
@@ -50,7 +49,7 @@ extension Ledger {
         await attempt("kept proofs could not be settled") { _ = try await settleProofs() }
         await attempt("gaps could not be filled") { _ = try await fillGaps(isStart: isStart) }
         await sendMessages()
-        await attempt("refused proofs could not be deleted") { try await forgetProofs() }
+        await attempt("what is not kept any longer could not be deleted") { try await forget() }
     }
 
     private func sendMessages() async {
@@ -115,24 +114,6 @@ extension Ledger {
             guard !Task.isCancelled else { return }
             let fault = (error as? StorageFault).map { "\($0.code)" } ?? "\(type(of: error))"
             ports.log(message, ["fault": fault])
-        }
-    }
-
-    private func forgetProofs() async throws {
-        let oldest = ports.wall.now.adding(milliseconds: -WaitingProof.refusedMilliseconds)
-        let isDue = figures.forgottenAt.withLock { last in
-            let now = ports.wall.now
-            guard let known = last, now.milliseconds(since: known) < 3_600_000 else {
-                last = now
-                return true
-            }
-            return false
-        }
-        guard isDue else { return }
-        let kept = ports.wall.now.adding(milliseconds: -WebhookMessage.keptMilliseconds)
-        try await storage.write {
-            try $0.execute(Statement.Waiting.forget, [.integer(oldest.milliseconds)])
-            try $0.execute(Statement.Webhooks.forget, [.integer(kept.milliseconds)])
         }
     }
 }

@@ -25,6 +25,7 @@ public struct LedgerFile: Hashable, Sendable {
     public var accounts = LedgerAccountSettings()
     public var limits = CallLimits()
     public var webhooks: [LedgerWebhookSettings] = []
+    public var retention = LedgerRetention.usual
 
     /// The size of the largest file that is read.
     public static let bytesMax = 1024 * 1024

@@ -4,7 +4,7 @@ import Ledger
 import YAMLFile
 import Yams
 
-/// The sections `accounts` and `limits`.
+/// The sections `accounts`, `webhooks`, `limits` and `retention`.
 extension LedgerFileReader {
     mutating func accounts(_ node: Node, into settings: inout LedgerAccountSettings) {
         for (key, value) in pairs(node) {
@@ -97,5 +97,26 @@ extension LedgerFileReader {
             default: refuseKey(key, "`perKey` and `perAccount`")
             }
         }
+    }
+
+    mutating func retention(_ node: Node) -> LedgerRetention {
+        let usual = LedgerRetention.usual
+        var (notifications, audit) = (usual.notificationDays, usual.auditDays)
+        for (key, value) in pairs(node) {
+            switch key.text {
+            case "notificationDays":
+                notifications = days(value, LedgerRetention.notificationDaysMin) ?? notifications
+            case "auditDays": audit = days(value, LedgerRetention.auditDaysMin) ?? audit
+            default: refuseKey(key, "`notificationDays` and `auditDays`")
+            }
+        }
+        return (try? LedgerRetention(notificationDays: notifications, auditDays: audit)) ?? usual
+    }
+
+    private mutating func days(_ node: Node, _ least: Int) -> Int? {
+        let most = LedgerRetention.daysMax
+        return number(
+            node, Int64(least)...Int64(most), "it is kept for \(least) to \(most) days"
+        ).map { Int($0) }
     }
 }

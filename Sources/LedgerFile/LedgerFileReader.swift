@@ -23,7 +23,10 @@ struct LedgerFileReader: YAMLReader {
             case "accounts": accounts(value, into: &file.accounts)
             case "limits": limits(value, into: &file.limits)
             case "webhooks": file.webhooks = webhooks(value)
-            default: refuseKey(key, "`ledger`, `products`, `accounts`, `limits` and `webhooks`")
+            case "retention": file.retention = retention(value)
+            default:
+                refuseKey(
+                    key, "`ledger`, `products`, `accounts`, `limits`, `webhooks` and `retention`")
             }
         }
     }

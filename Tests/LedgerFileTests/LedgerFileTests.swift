@@ -148,6 +148,18 @@ struct LedgerFileTests {
                 ])
     }
 
+    @Test func `a file says how long notifications and the audit are kept`() throws {
+        let read = try file("retention:\n  notificationDays: 181\n  auditDays: 36500")
+
+        #expect(read.retention == (try LedgerRetention(notificationDays: 181, auditDays: 36_500)))
+        #expect(try file("products: {}").retention == .usual)
+        #expect(
+            problems("retention:\n  notificationDays: 180\n  auditDays: 29\n  days: 1") == [
+                "2: it is kept for 181 to 36500 days", "3: it is kept for 30 to 36500 days",
+                "4: `days` is unknown here",
+            ])
+    }
+
     @Test func `a file has the settings that the options have`() throws {
         let settings = try file(
             """

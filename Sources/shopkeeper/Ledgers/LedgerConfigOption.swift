@@ -37,6 +37,7 @@ struct LedgerConfigOption: ParsableArguments {
     func add(_ file: LedgerFile?, to configuration: inout LedgerConfiguration) throws {
         guard let file, let config else { return }
         configuration.limits = file.limits
+        configuration.retention = file.retention
         let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
         configuration.webhooks = try file.webhooks.map { webhook in
             let path = URL(fileURLWithPath: webhook.secretFile, relativeTo: folder)
