@@ -51,6 +51,50 @@ import Testing
         #expect(await second.outcome().status == 0)
     }
 
+    @Test func `an earlier system's purchases are imported, and the books compared with the store`()
+        async throws
+    {
+        let product = "com.example.monkeycredits.credits5"
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let key = try await rig.object("key", "create")
+        let word = { (name: String) in try #require(key[name] as? String) }
+        let url = try #require(try await rig.object("status")["url"] as? String)
+        let ledger = try await rig.ledger([
+            "--api-key", try word("file"), "--api-key-id", try word("keyId"), "--api-issuer",
+            try word("issuerId"), "--sandbox-api-url", url, "--calls-per-second", "1000",
+        ])
+        defer { ledger.kill(SIGTERM) }
+        var ids: [String] = []
+        for _ in 1...2 {
+            let bought = try await rig.object("buy", product, "--quantity", "2")
+            ids.append(try #require(bought["transactionId"] as? String))
+            _ = try await rig.run("shopkeeper", "finish", ids[ids.count - 1])
+        }
+        try Data("user,transaction\nblob,\(ids[0])\nblob,1\nblob\n".utf8)
+            .write(to: URL(fileURLWithPath: rig.path("old.csv")))
+
+        let imported = try await rig.run("shopkeeper", "ledger", "import", "old.csv", "--json")
+        let again = try await rig.run("shopkeeper", "ledger", "import", "old.csv", "--json")
+        let compared = try await rig.run("shopkeeper", "ledger", "reconcile", "--json")
+        let fixed = try await rig.list("ledger", "reconcile", "--account", "blob", "--fix")
+        let left = try await rig.list("ledger", "list", "blob")
+
+        #expect(imported.status == 1, "\(imported.errors)")
+        #expect(try results(imported) == ["booked", "transactionUnknown", "lineInvalid"])
+        // The lines that were done are not done again.
+        #expect(try results(again) == ["lineInvalid"])
+        #expect(compared.status == 1, "\(compared.errors)")
+        #expect(compared.output.contains("unknownTransaction"))
+        #expect(fixed.count == 1)
+        #expect(Set(left.compactMap { $0["transactionId"] as? String }) == Set(ids))
+    }
+
+    private func results(_ outcome: ChildProcess.Outcome) throws -> [String] {
+        let value = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+        return try #require(value as? [[String: Any]]).compactMap { $0["result"] as? String }
+    }
+
     @Test func `a ledger without a trusted root does not start`() async throws {
         let nobody = try await rig.run("shopkeeper", "ledger", "serve", "--port", "0")
         let odd = try await rig.run(
