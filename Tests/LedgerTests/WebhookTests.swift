@@ -247,15 +247,18 @@ import Testing
                 == ["stateInvalid", "state"])
     }
 
-    /// The worker's pauses never end in this test.
-    @Test func `a message that this process writes is sent at once`() async throws {
-        let (receiver, clock) = (Receiver(), MovedClock())
-        let book = try await book(receiver, clock)
+    /// A ledger whose worker sleeps, because its pauses never end.
+    private func asleep(
+        _ receiver: Receiver
+    ) async throws -> (
+        ledger: Ledger, worker: Task<Void, Never>, lastPause: @Sendable () -> Duration?
+    ) {
+        let book = try await book(receiver, MovedClock())
         var ports = book.ledger.ports
         let door = try #require(ports.stores)
-        let pauses = Mutex<[Duration]>([])
+        let pauses = Pauses()
         ports.stores = StoreDoor(sleep: { pause in
-            pauses.withLock { $0.append(pause) }
+            pauses.last.withLock { $0 = pause }
             let (never, hold) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
             hold.finish()
@@ -263,8 +266,17 @@ import Testing
         }) { call throws(StoreUnreached) in try await door.send(call) }
         let ledger = try await Ledger.open(
             storage: book.storage, configuration: book.ledger.configuration, ports: ports)
-        let working = Task { await ledger.work() }
-        await until("the worker waits") { !pauses.withLock(\.isEmpty) }
+        let worker = Task { await ledger.work() }
+        await until("the worker sleeps") { pauses.last.withLock { $0 != nil } }
+        return (ledger, worker, { pauses.last.withLock { $0 } })
+    }
+
+    private final class Pauses: Sendable {
+        let last = Mutex<Duration?>(nil)
+    }
+
+    @Test func `a message that this process writes is sent at once`() async throws {
+        let (ledger, worker, _) = try await asleep(Receiver())
         _ = try await ledger.take(
             TakePurchaseRequest(signedTransaction: try Book.signed(1), account: "blob"))
         try await until("the message is sent") {
@@ -280,8 +292,23 @@ import Testing
         try await until("the merchant's own message is sent") {
             try await ledger.webhooks(state: "sent").webhooks.count == 2
         }
-        working.cancel()
-        await working.value
+        worker.cancel()
+        await worker.value
+    }
+
+    @Test func `a proof that this process keeps is awaited`() async throws {
+        let (ledger, worker, lastPause) = try await asleep(Receiver())
+        let idle = lastPause()
+        // The store's answer cannot be read, so that the proof is kept.
+        _ = try await ledger.take(
+            TakeTransactionRequest(transactionId: Book.id(9), account: "blob"))
+        await until("the worker waits for the proof", seen: "\(String(describing: lastPause()))") {
+            lastPause() == .seconds(1)
+        }
+        worker.cancel()
+        await worker.value
+
+        #expect(idle == .seconds(30))
     }
 
     @Test func `the worker looks again when the next thing is due`() async throws {

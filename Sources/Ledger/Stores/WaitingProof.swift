@@ -105,6 +105,8 @@ extension Ledger {
                 field: "account", rule: "at most \(WaitingProof.perAccountMax) for an account",
                 remedy: "send it again once the store answers")
         }
+        // It is due sooner than the worker looks again.
+        errands.ring()
         return kept
     }
 }
