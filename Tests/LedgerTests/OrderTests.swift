@@ -57,9 +57,9 @@ import Testing
         case retry
         /// The store sends that the refund was taken back, signed last.
         case reversal
-        /// The app sends a receipt from before the refund.
+        /// The app sends a receipt that was made last, and does not show the refund.
         case receipt
-        /// The app sends a receipt from after the refund.
+        /// The app sends a receipt that shows the refund.
         case laterReceipt
 
         static func id(_ number: Int) -> String { "\(2_000_000_000_000_000 + number)" }
@@ -72,7 +72,7 @@ import Testing
             case .notification: try await take(book, number, signed: 1, nil)
             case .refund: try await take(book, number, signed: 3, revoked: 2, nil)
             case .reversal: try await take(book, number, signed: 5, nil)
-            case .receipt: try await take(book, number, receipt: 1, account)
+            case .receipt: try await take(book, number, receipt: 6, account)
             case .laterReceipt: try await take(book, number, receipt: 4, revoked: 2, account)
             case .retry:
                 return try await refusal {

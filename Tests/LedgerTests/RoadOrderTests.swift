@@ -113,7 +113,7 @@ enum Road: OrderLetter {
     case notification
     /// The store sends that it was refunded.
     case refund
-    /// The app sends a receipt from before the refund.
+    /// The app sends a receipt that was made last, and does not show the refund.
     case receipt
     /// The store verifies a receipt, and says that it was refunded.
     case vouched
@@ -182,7 +182,7 @@ private struct RoadTable {
         refund = try Book.notification(
             try signed(3, revoked: 2), type: "REFUND", id: "7c2f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11")
         let records = [Book.record(product: "coins")]
-        receipt = try Book.receipt(records)
+        receipt = try Book.receipt(records, madeAt: Book.now.adding(seconds: 6))
         late = try Book.receipt(records, madeAt: Book.now.adding(seconds: 4))
     }
 
