@@ -11,7 +11,7 @@ import Testing
 
 /// What a purchase grants after every order of news about it, against a model of a
 /// few values, for each policy.
-@Suite(.unforgiven, .timeLimit(.minutes(Orders.minutes))) struct GrantOrderTests {
+@Suite(.unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct GrantOrderTests {
     static func rules() throws -> GrantRules {
         try GrantRules(
             Dictionary(

@@ -14,14 +14,14 @@ import Testing
 /// Kills the ledger before and after everything that it asks of its storage, while
 /// purchases grant and are revoked, credits are spent, units are redeemed in two steps,
 /// an account becomes part of another, and messages are sent.
-@Suite(.unforgiven, .timeLimit(.minutes(5))) struct LifeCutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct LifeCutTests {
     @Test func `a ledger that dies anywhere grants, spends and reports each thing once`()
         async throws
     {
         let calls = try await LifeStory(cut: nil).run()
         #expect(calls > 100)
 
-        for call in SeededShare.of(0..<calls, oneIn: Shelf.isOnPostgres ? 47 : 23) {
+        for call in LongPlay.cuts(of: calls, oneIn: 23, onPostgres: 9) {
             for side in Knife.Side.allCases {
                 let story = try await LifeStory(cut: (call, side))
                 _ = try await story.run()

@@ -2,9 +2,19 @@
 
 import TestSupport
 
-/// The time limit of a suite that plays orders.
-enum Orders {
+/// Suites that take long if all of their cases are played.
+enum LongPlay {
+    /// The time limit.
     static let minutes = SeededShare.isAll ? 240 : 5
+
+    /// The calls at which a story is cut. A story of hundreds of calls is cut at a share
+    /// of them on PostgreSQL, also when all are played, because it takes seconds there.
+    static func cuts(of calls: Int, oneIn count: Int, onPostgres: Int) -> [Int] {
+        guard Shelf.isOnPostgres else { return SeededShare.of(0..<calls, oneIn: count) }
+        let first = Int(Seeds.fresh % UInt64(onPostgres))
+        let share = Array(stride(from: first, to: calls, by: onPostgres))
+        return SeededShare.of(share, oneIn: 5)
+    }
 }
 
 /// One of a few things that can happen, in every order.

@@ -12,7 +12,7 @@ import Testing
 
 /// What the ledger answers after every order of news about one purchase, against a
 /// model of a few values.
-@Suite(.engineFree, .unforgiven, .timeLimit(.minutes(Orders.minutes))) struct OrderTests {
+@Suite(.engineFree, .unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct OrderTests {
     /// All of them, in every run.
     @Test func `every order of call, notification, refund and retry agrees with a model`()
         async throws

@@ -10,7 +10,7 @@ import Testing
 
 /// Redemption in two steps after every order of what can happen to a purchase, against
 /// a model of a few values.
-@Suite(.unforgiven, .timeLimit(.minutes(Orders.minutes))) struct ReservationOrderTests {
+@Suite(.unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct ReservationOrderTests {
     @Test(arguments: 1...2)
     func `every order of steps and news up to length 6 agrees with a model`(
         quantity: Int

@@ -11,14 +11,14 @@ import Testing
 
 /// Kills the ledger before and after everything that it asks of its storage, while it
 /// keeps a proof, settles it, reads a history and sends copies on.
-@Suite(.unforgiven, .timeLimit(.minutes(5))) struct RoadCutTests {
+@Suite(.unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct RoadCutTests {
     @Test func `a ledger that dies anywhere on a road books once and loses nothing`()
         async throws
     {
         let calls = try await RoadStory(cut: nil).run()
         #expect(calls > 50)
 
-        for call in SeededShare.of(0..<calls, oneIn: 11) {
+        for call in LongPlay.cuts(of: calls, oneIn: 11, onPostgres: 4) {
             for side in Knife.Side.allCases {
                 let story = try await RoadStory(cut: (call, side))
                 _ = try await story.run()

@@ -12,7 +12,7 @@ import Testing
 
 /// One purchase of ten coins, proven by every road in every order, as the bytes that a
 /// store sends, against a model of a few values.
-@Suite(.engineFree, .unforgiven, .timeLimit(.minutes(Orders.minutes))) struct RoadOrderTests {
+@Suite(.engineFree, .unforgiven, .timeLimit(.minutes(LongPlay.minutes))) struct RoadOrderTests {
     @Test(
         arguments: [
             [.signed, .notification, .refund, .receipt, .number, .retry],
