@@ -14,6 +14,7 @@ help:                ## what there is to do
 
 run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
 	$(SWIFT) build --product shopkeeper
+	$(SWIFT) build --product hidden-beaches
 	$(SWIFT) build --product level-pack
 	$(SWIFT) build --product monkey-credits
 	$(SWIFT) build --product newsstand

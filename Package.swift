@@ -74,6 +74,7 @@ let package = Package(
         // Where foreign bytes enter, for the fuzzers.
         .library(name: "FuzzEntries", targets: ["FuzzEntries"]),
         .executable(name: "shopkeeper", targets: ["shopkeeper"]),
+        .executable(name: "hidden-beaches", targets: ["HiddenBeaches"]),
         .executable(name: "journal", targets: ["Journal"]),
         .executable(name: "journal-server", targets: ["JournalServer"]),
         .executable(name: "level-pack", targets: ["LevelPack"]),
@@ -215,6 +216,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
+            name: "HiddenBeaches", dependencies: ["StoreKit"], path: "Samples/HiddenBeaches",
+            exclude: ["HiddenBeaches.storekit", "README.md", "beach.png"],
+            swiftSettings: asAnAppWouldBe),
+        .executableTarget(
             name: "Journal", dependencies: ["StoreKit"], path: "Samples/Journal/App",
             swiftSettings: asAnAppWouldBe),
         // The app's server. It embeds the ledger.
@@ -345,9 +350,10 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "CatalogueFile", "Commerce", "ForwardProxy", "Journal", "JournalServer",
-                "LevelPack", "MonkeyCredits", "Newsstand", "PhotoFilters", "PhotoFiltersServer",
-                "RemoveAds", "Shop", "SignedData", "StoreWire", "TestSupport", "shopkeeper", crypto,
+                "CatalogueFile", "Commerce", "ForwardProxy", "HiddenBeaches", "Journal",
+                "JournalServer", "LevelPack", "MonkeyCredits", "Newsstand", "PhotoFilters",
+                "PhotoFiltersServer", "RemoveAds", "Shop", "SignedData", "StoreWire", "TestSupport",
+                "shopkeeper", crypto,
                 logging,
             ]),
         tests(

@@ -10,7 +10,7 @@ import Testing
 
 struct DraftTests {
     /// The samples have consumables, non-consumables and subscriptions.
-    @Test(arguments: ["MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds"])
+    @Test(arguments: ["HiddenBeaches", "MonkeyCredits", "Newsstand", "PhotoFilters", "RemoveAds"])
     func `a first file is right, and has every product`(sample: String) throws {
         let path = try PackageRoot.path() + "/Samples/\(sample)/\(sample).storekit"
         let contents = try CatalogueFile(contentsOf: path).contents
