@@ -155,11 +155,15 @@ struct PurchaseIntentAddress: Hashable {
         }
         (bundleID, self.product, self.anyStore) = (BundleID(app), product, anyStore)
     }
-    /// The store judges it again.
+
+    /// 1 to 155 letters, digits, `-` and `.`, without names of folders. The store judges it
+    /// again.
     private static func isBundleID(_ text: String) -> Bool {
-        (1...155).contains(text.utf8.count)
+        let marks = "-.".utf8
+        return (1...155).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy { byte in
-                IDText.isID(String(UnicodeScalar(byte))) && byte != UInt8(ascii: "_")
+                marks.contains(byte) || (48...57).contains(byte)
+                    || (65...90).contains(byte) || (97...122).contains(byte)
             }
     }
 }
