@@ -60,14 +60,17 @@ final class BeachStore: NSObject, SKProductsRequestDelegate, SKPaymentTransactio
         if Island.isUnlocked(item) {
             return "\(item.name) is yours already. Nothing was charged."
         }
-        return isPaying(item) ? "\(item.name) is being bought already." : nil
+        return isQueued(item, [.purchasing, .deferred])
+            ? "\(item.name) is being bought already." : nil
     }
 
-    /// Whether the payment sheet or the store has a payment for it.
-    func isPaying(_ item: Item) -> Bool {
+    /// Whether the payment sheet is shown for it, or the store has not answered.
+    func isPaying(_ item: Item) -> Bool { isQueued(item, [.purchasing]) }
+
+    private func isQueued(_ item: Item, _ states: [SKPaymentTransactionState]) -> Bool {
         SKPaymentQueue.default().transactions.contains { transaction in
             transaction.payment.productIdentifier == item.productIdentifier
-                && [.purchasing, .deferred].contains(transaction.transactionState)
+                && states.contains(transaction.transactionState)
         }
     }
 

@@ -11,7 +11,7 @@ enum Launching {
             guard var configuration = try? DeviceConfiguration.fromEnvironment(),
                 let program = Bundle.main.executablePath
             else { return }
-            configuration.launcher = AppLauncher([program, "open", "20"])
+            configuration.launcher = AppLauncher([program, "open", "5"])
             Device.configureDefault(configuration)
         #endif
     }

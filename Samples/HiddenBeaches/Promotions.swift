@@ -46,9 +46,11 @@ final class Promotions {
         onNews?("The store's page \(wanted == .hide ? "hides" : "shows"): \(item.name).")
     }
 
-    /// What this device changes, as the store has it.
+    /// What this device changes, as the store has it after the calls before.
     func describe(_ products: [SKProduct], _ done: @escaping ([String]) -> Void) {
+        let before = last
         Task { @MainActor in
+            await before?.value
             do {
                 let order = try await controller.promotionOrder()
                 var hidden: [SKProduct] = []

@@ -53,12 +53,18 @@ final class Script {
         }
     }
 
-    /// A payment that is under way then goes on at the next start.
     private func open(_ seconds: Double?) {
         store.onEnd = { error in error.flatMap(Sentences.failure).map(Screen.say) }
         store.loadProducts { error in error.flatMap(Sentences.failure).map(Screen.say) }
-        guard let seconds else { return }
-        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { exit(0) }
+        if let seconds { leave(after: seconds) }
+    }
+
+    /// Later while the payment sheet is shown.
+    private func leave(after seconds: Double) {
+        DispatchQueue.main.asyncAfter(deadline: .now() + seconds) {
+            guard Item.allCases.contains(where: self.store.isPaying) else { exit(0) }
+            self.leave(after: 1)
+        }
     }
 
     private func perform() {

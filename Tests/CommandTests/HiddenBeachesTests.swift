@@ -14,39 +14,43 @@ import Testing
         rig = try Rig()
     }
 
-    /// A choice from one store on, with the game's own server, which goes and comes back.
+    /// One run of the game, beside its own server, which goes and comes back.
     @Test func `what is chosen in the store is bought once, later or not at all`() async throws {
         let store = try await serve()
         defer { store.kill(SIGTERM) }
-        #expect(
-            try await choose("lagoon", wait: 0).hasSuffix("Install or open it within 24 hours."))
-        let (server, port) = try await startServer()
-        let game = try await Game(rig, server: port)
-        defer { game.process.kill(SIGKILL) }
+        let lagoon = try await choose("lagoon", wait: 0)
+        #expect(lagoon.message.hasSuffix("Install or open it within 24 hours."))
+        let (server, url) = try await startServer()
+        defer { server.kill(SIGTERM) }
+        let game = try await Game(rig, server: url)
+        defer { game.process.kill(SIGTERM) }
         await game.says("The Lagoon is yours.")
         await game.says("The store's page hides: The Lagoon.")
 
-        #expect(try await choose("lagoon").hasSuffix("It may do so later."))
+        #expect(try await choose("lagoon").message.hasSuffix("It may do so later."))
         await game.says("The Lagoon is yours already. Nothing was charged.")
 
-        server.kill(SIGTERM)
+        try FileManager.default.removeItem(atPath: rig.path("pages/open"))
         await game.says("The game's server is away.")
-        #expect(try await choose("cove").hasSuffix("It may do so later."))
+        let cove = try await choose("cove")
+        #expect(cove.message.hasSuffix("It may do so later."))
         await game.says("The Cove is bought as soon as it is there. Until then nothing is charged.")
-        #expect(try await choose("cove").hasSuffix("It may do so later."))
+        _ = try await choose("cove")
         await game.says("The Cove waits for the game's server already.")
-        #expect(try await sold() == ["lagoon"])
+        #expect(try await sold().map(\.item) == ["lagoon"])
 
-        let (back, _) = try await startServer(port)
-        defer { back.kill(SIGTERM) }
+        try Data().write(to: URL(fileURLWithPath: rig.path("pages/open")))
         await game.says("The Cove is yours.")
-        #expect(try await choose("pro").hasSuffix("The purchase goes on in the app."))
+        let pro = try await choose("pro")
+        #expect(pro.message == "The purchase goes on in the app.")
         await game.says("Pro is yours.")
         game.type("4")
         await game.says("A fishing hot spot is yours.")
         game.type(Array(repeating: "n", count: 10) + ["f"])
         await game.says("begins with: Pro, A fishing hot spot.")
-        #expect(try await sold() == ["cove", "hotspot", "lagoon", "pro"])
+        let sold = try await sold()
+        #expect(sold.map(\.item) == ["cove", "hotspot", "lagoon", "pro"])
+        #expect(Set(sold.map(\.purchase)).isSuperset(of: [lagoon.id, cove.id, pro.id]))
         game.type("p")
         await game.says("First in the store: Pro, A fishing hot spot")
         await game.says("Hidden: The Lagoon, The Cove, Pro")
@@ -84,17 +88,24 @@ import Testing
         return store
     }
 
-    /// Chooses in the store, and returns what the customer is told.
-    private func choose(_ item: String, wait: Int = 60) async throws -> String {
-        let outcome = try await rig.run(
-            "shopkeeper", "promotion", "choose", "\(Self.bundleID).\(item)", "--wait", "\(wait)")
-        #expect(outcome.status == 0, "\(outcome.errors)")
-        return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    /// Chooses in the store, and returns the choice's id, and what the customer is told.
+    private func choose(
+        _ item: String, wait: Int = 60
+    ) async throws -> (id: String, message: String) {
+        let choice = try await rig.object(
+            "promotion", "choose", "\(Self.bundleID).\(item)", "--wait", "\(wait)")
+        return (
+            try #require(choice["intentId"] as? String), try #require(choice["message"] as? String)
+        )
     }
 
-    private func sold() async throws -> [String] {
-        try await rig.list("transaction", "list").compactMap { $0["productId"] as? String }
-            .map { String($0.dropFirst(Self.bundleID.count + 1)) }.sorted()
+    /// What was sold, each with the id of its payment.
+    private func sold() async throws -> [(item: String, purchase: String)] {
+        try await rig.list("transaction", "list").map { sale in
+            let product = try #require(sale["productId"] as? String)
+            let purchase = try #require(sale["purchaseId"] as? String)
+            return (String(product.dropFirst(Self.bundleID.count + 1)), purchase)
+        }.sorted { $0.0 < $1.0 }
     }
 
     private func refund(_ item: String) async throws {
@@ -105,18 +116,19 @@ import Testing
         #expect(try await rig.run("shopkeeper", "refund", id).status == 0)
     }
 
-    /// A server that answers 200, and its port.
-    private func startServer(_ port: String = "0") async throws -> (ChildProcess, String) {
+    /// A server, and the address at which it answers 200 while its file is there.
+    private func startServer() async throws -> (ChildProcess, String) {
         try FileManager.default.createDirectory(
             atPath: rig.path("pages"), withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: rig.path("pages/open")))
         let server = try ChildProcess(
             [
-                try Rig.python(), "-u", "-m", "http.server", port, "--bind", "127.0.0.1",
+                try Rig.python(), "-u", "-m", "http.server", "0", "--bind", "127.0.0.1",
                 "--directory", rig.path("pages"),
             ], environment: rig.environment)
-        let line = await server.line(with: "port ")
-        let words = line?.components(separatedBy: " port ").last?.split(separator: " ")
-        return (server, String(try #require(words?.first)))
+        let line = await server.line(with: "(http://")
+        let address = line?.components(separatedBy: "(").last?.components(separatedBy: ")").first
+        return (server, try #require(address) + "open")
     }
 }
 
@@ -125,12 +137,14 @@ private struct Game {
     let process: ChildProcess
     private let keys: FileHandle
 
-    init(_ rig: Rig, server port: String) async throws {
+    init(_ rig: Rig, server: String) async throws {
         let url = try #require(try await rig.object("status")["url"] as? String)
         var variables = rig.environment
         variables["SHOPKEEPER_URL"] = url
         variables["SHOPKEEPER_BUNDLE_ID"] = "com.example.hiddenbeaches"
-        variables["HIDDEN_BEACHES_URL"] = "http://127.0.0.1:\(port)/"
+        // Otherwise a choice that is slow to arrive would start a second game.
+        variables["SHOPKEEPER_DEVICE"] = rig.path("device")
+        variables["HIDDEN_BEACHES_URL"] = server
         try #require(mkfifo(rig.path("keys"), 0o600) == 0)
         // Also for reading, because opening does not wait for the game then.
         keys = try #require(FileHandle(forUpdatingAtPath: rig.path("keys")))
@@ -146,7 +160,8 @@ private struct Game {
     }
 
     /// Waits for the next line with these words.
-    func says(_ words: String) async {
-        #expect(await process.line(with: words) != nil, "“\(words)”")
+    func says(_ words: String, at place: SourceLocation = #_sourceLocation) async {
+        let line = await process.line(with: words, at: place)
+        #expect(line != nil, "“\(words)”", sourceLocation: place)
     }
 }
