@@ -67,6 +67,18 @@ import Testing
         await shop.close()
     }
 
+    @Test func `an app that never ran has it at its first launch`() async throws {
+        let shop = try await shop()
+        let ann = try await shop.device(customer: "ann")
+        try await ann.buy("pro")
+        _ = try await ann.heard.first(.purchased)
+        try await shop.family(of: "ann", adds: "ben")
+
+        let ben = try await shop.device(customer: "ben")
+        #expect(try await ben.heard.first(.purchased).payment.productIdentifier == "pro")
+        await shop.close()
+    }
+
     @Test func `a stopped app has it at its launch, and hears of a loss then`() async throws {
         let shop = try await shop()
         let (ann, ben) = (

@@ -49,6 +49,8 @@ extension CustomerRoom {
         if let account = known.account, account != arrival.appTransactionNumber {
             realm.giveBack(arrival.appTransactionNumber)
         }
+        // The first sign-in to an app owes what the family has bought in it.
+        if known.account == nil { realm.ring(customer.id) }
         realm.ports.log(.info, "signed in", context, session.facts)
         var response = response(arrival, session, customer, app.settings)
         if app.hasSubscriptions,
