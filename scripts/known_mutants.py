@@ -825,8 +825,6 @@ NAMES = [
     ("HTTPShell/ShellConfiguration.swift",
      "names.coversProxies = true", "names.coversProxies = !isMutant(#)",
      "ShopServerTests.Site|CommandTests.Proxy"),
-    ("HTTPShell/ShellResponder.swift",
-     "if call.end.isReached {", "if call.end.isReached, !isMutant(#) {", "ShopServerTests."),
     ("shopkeeper/Serving/ProxyOptions.swift",
      "guard !proxies.trustStrangers || behindAnyProxy else {",
      "guard isMutant(#) || !proxies.trustStrangers || behindAnyProxy else {",

@@ -13,8 +13,6 @@ package struct Call: Sendable {
     let shared: ShellShared
     /// The connection on which the request came.
     let channel: any Channel
-    /// Set when the connection was read to its end.
-    package let end = ConnectionEnd()
     /// The name of the key that authorised the call. Nil before that.
     package var actor: String?
 

@@ -110,8 +110,10 @@ package struct Approach: Hashable, Sendable {
     package var isExposed = false
     /// Whether it came through a trusted proxy, which reported the client.
     var isProxied = false
-    /// Whether the client speaks HTTPS with a trusted proxy.
-    package var isSecure: Bool { isProxied && !isExposed }
+    /// Whether it came to the server's own port with TLS.
+    var isEncrypted = false
+    /// Whether the client speaks HTTPS, with the server or with a trusted proxy.
+    package var isSecure: Bool { isEncrypted || isProxied && !isExposed }
     /// The requested host and port on this connection.
     var authority: String?
     /// Whether the `Host` line, or the address in its place, is something else

@@ -205,6 +205,11 @@ final class Listening: Sendable {
         return state.withLock { $0.names[port] }
     }
 
+    func isSecure(port: Int?) -> Bool {
+        guard wanted > 1, let port else { return false }
+        return state.withLock { $0.bound.secure == port }
+    }
+
     var isComplete: Bool { state.withLock { $0.count == wanted } }
 }
 

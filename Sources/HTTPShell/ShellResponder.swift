@@ -127,6 +127,7 @@ final class ShellResponder: HTTPResponder {
         let id = requestID(request)
         var approach = Approach(request, context, configuration.proxies)
         approach.listener = listening.name(ofPort: approach.port)
+        approach.isEncrypted = listening.isSecure(port: approach.port)
         let call = Call(
             request: request, requestID: id, approach: approach, shared: shared,
             channel: context.channel)
@@ -179,7 +180,6 @@ final class ShellResponder: HTTPResponder {
         // HTTP allows no body in the answer to HEAD; a client would take it for
         // the next answer.
         if call.request.method == .head { response = response.createHeadResponse() }
-        if call.end.isReached { response.headers[.connection] = "close" }
         var line = exchange.line
         (line.code, line.fault) = (code, fault)
         line.status = response.status.code

@@ -54,6 +54,25 @@ extension Call {
         if client.isGone { throw RequestMistake.clientGone }
     }
 
+    /// Runs `body`, and cancels it when the client disconnects. Throws `clientGone`.
+    package func whileConnected<Answer: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        let client = try await client()
+        let work = Task { try await body() }
+        client.onGone { work.cancel() }
+        defer { client.onGone(nil) }
+        do {
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        } catch is CancellationError {
+            throw RequestMistake.clientGone
+        }
+    }
+
     private func client() async throws -> Client {
         do {
             return try await channel.pipeline.handler(type: ClientWatch.self).map(\.client).get()

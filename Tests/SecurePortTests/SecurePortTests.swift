@@ -14,11 +14,12 @@ import WireErrors
 
 @testable import SecurePort
 
-/// A page that says which host was asked for.
+/// A page that says which host was asked for, and whether over TLS.
 private struct Pages: RequestHandler {
     func match(_ call: Call) throws -> MatchedRequest? {
         let host = call.approach.host ?? ""
-        return MatchedRequest(pattern: "/") { .plain(host) }
+        let way = call.approach.isSecure ? "secure" : "plain"
+        return MatchedRequest(pattern: "/") { .plain("\(host) \(way)") }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer? { nil }
@@ -68,7 +69,7 @@ private struct Pages: RequestHandler {
 
             await until("the answer is there", seen: client.text) { client.hasEnded }
             #expect(client.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
-            #expect(client.text.hasSuffix("api.example"))
+            #expect(client.text.hasSuffix("api.example secure"))
             #expect(client.failure == nil)
         }
     }
@@ -105,7 +106,9 @@ private struct Pages: RequestHandler {
         try await with { ports, root in
             let client = try await SecureClient.connect(ports.main, as: nil, root: root)
             try await client.send(Self.request)
-            await until("the answer is there") { client.text.contains("HTTP/1.1 200 OK") }
+            await until("the answer is there", seen: client.text) {
+                client.text.hasSuffix("api.example plain")
+            }
         }
     }
 

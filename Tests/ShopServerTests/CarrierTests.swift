@@ -22,6 +22,32 @@ import Testing
 
     private static let purchase = DeviceRoute.purchase(id: "00000000-0000-4000-8000-00000000000A")
 
+    /// Half a request with a password, and then nobody: the connection closes in the
+    /// middle of its body, or while the password is hashed.
+    @Test func `clients that leave while they sign in leave a server that answers`() async throws {
+        try await TestServer.with { server in
+            let body =
+                #"{"bundleId":"\#(TestServer.bundleID)","customer":"nobody","#
+                + #""deviceUUID":"00000000-0000-4000-8000-00000000abcd","password":"wrong"}"#
+            for length in [body.utf8.count + 1, body.utf8.count, body.utf8.count] {
+                for _ in 1...8 {
+                    let connection = try RawConnection(port: server.port)
+                    try connection.send(
+                        Array(
+                            """
+                            POST /device/v1/sessions HTTP/1.1\r
+                            Host: localhost\r
+                            Content-Type: application/json\r
+                            Content-Length: \(length)\r
+                            \r
+                            \(body)
+                            """.utf8))
+                }
+            }
+            #expect(try await server.send("GET", "/health").status == 200)
+        }
+    }
+
     @Test(
         arguments: [
             (DeviceRoute.signIn, "{}", nil), (.signIn, "[", nil),

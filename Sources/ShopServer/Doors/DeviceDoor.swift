@@ -100,14 +100,7 @@ private struct HTTPCarrier: DeviceCarrier {
     func whileAwaited<Answer: Sendable>(
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
-        call.end.note()
-        do {
-            return try await call.request.body.consumeWithCancellationOnInboundClose { _ in
-                try await body()
-            }
-        } catch is CancellationError {
-            throw RequestMistake.clientGone
-        }
+        try await call.whileConnected(body)
     }
 }
 
