@@ -102,30 +102,42 @@ def unfinished_is_not_sold_again(evidence):
     """What is delivered once is sold again only when it was finished. Dates say which
     came first, unless a clock was stepped. What was given back when the next one was
     sold, and was taken back later, is unfinished beside it. A jump that is stopped sets
-    its clock back, so that a later sale may be dated before an earlier finish."""
+    its clock back. In its realm the revisions say which came first."""
     if evidence.seconds_stepped:
         return
     goes_back = any(deed["verb"] == "stop" for deed in evidence.deeds)
     taken_back = {row["transaction_id"] for row in evidence.refunds if row["state"] == "reversed"}
+    sold = first_revisions(evidence.purchases, evidence.transactions)
     bought = [row for row in evidence.transactions if row["product_type"] == "consumable"]
     for (customer, _, product), rows in grouped(
         bought, "customer_id", "bundle_id", "product_id"
     ).items():
-        rows.sort(key=lambda row: row["purchased_at"])
+        is_dated = not (goes_back and all(row.get("realm") in evidence.moving for row in rows))
+        rows.sort(key=lambda row: row["purchased_at"] if is_dated else sold[row["transaction_id"]])
         for first, later in zip(rows, rows[1:]):
             finished = first["finished_at"]
             is_open = finished is None or finished > later["purchased_at"]
             is_kept = first["revoked_at"] is None and first["transaction_id"] not in taken_back
-            # Two servers number their sales from blocks of their own, so that numbers do
-            # not say which of one instant came first.
-            is_known = first["purchased_at"] < later["purchased_at"]
-            is_dated_back = (
-                goes_back and finished is not None and later.get("realm") in evidence.moving
-                and first["revision"] < later["revision"])
-            if is_open and is_kept and is_known and not is_dated_back:
+            if is_dated:
+                # Two servers number their sales from blocks of their own, so that numbers
+                # do not say which of one instant came first.
+                is_later = first["purchased_at"] < later["purchased_at"]
+            else:
+                is_later = finished is None or first["revision"] > sold[later["transaction_id"]]
+            if is_open and is_kept and is_later:
                 yield (
                     f"{product} was sold to {customer} as {later['transaction_id']} while "
                     f"{first['transaction_id']} was unfinished")
+
+
+def first_revisions(purchases, transactions):
+    """The revision in which each transaction was sold. Purchases that joined it came later,
+    and so did its own changes."""
+    revisions = {}
+    for row in purchases + transactions:
+        known = revisions.get(row["transaction_id"], row["revision"])
+        revisions[row["transaction_id"]] = min(known, row["revision"])
+    return revisions
 
 
 def charges_stand_in_order(evidence):

@@ -268,17 +268,27 @@ class SpoiltTests(unittest.TestCase):
                 change(evidence)
                 self.assertEqual([found for rule in rules for found in rule(evidence)], [])
 
-    def test_a_stopped_jump_dates_a_sale_before_an_earlier_finish(self):
-        for verb, moving, revision, wanted in (
-            ("stop", {"moved"}, 9, 0), ("jump", {"moved"}, 9, 1), ("stop", {"other"}, 9, 1),
-            ("stop", {"moved"}, 0, 1),
+    def test_a_stopped_jump_leaves_revisions_to_say_what_came_first(self):
+        for verb, moving, sold, dated, finished, wanted in (
+            # The clock went back between the first sale's finish and the second sale.
+            ("stop", {"moved"}, 9, 59, 60, 0), ("stop", {"moved"}, 9, 1, 60, 0),
+            ("jump", {"moved"}, 9, 59, 60, 1), ("stop", {"other"}, 9, 59, 60, 1),
+            # The first one was finished in a later revision than that of the second sale.
+            ("stop", {"moved"}, 3, 59, 60, 1), ("stop", {"moved"}, 9, 59, None, 1),
         ):
             evidence = sound()
-            evidence.transactions.append(
-                transaction_row(101, "p2", revision, purchased_at=59, realm="moved"))
+            evidence.transactions = [
+                transaction_row(100, "p1", 5, purchased_at=50, finished_at=finished, realm="moved"),
+                transaction_row(101, "p2", 12, purchased_at=dated, finished_at=70, realm="moved"),
+            ]
+            evidence.purchases = [
+                {"transaction_id": 100, "revision": 2}, {"transaction_id": 101, "revision": 11},
+                {"transaction_id": 101, "revision": sold},
+            ]
             evidence.moving = moving
             evidence.deeds.append({"verb": verb})
-            self.assertEqual(len(list(money.unfinished_is_not_sold_again(evidence))), wanted)
+            found = list(money.unfinished_is_not_sold_again(evidence))
+            self.assertEqual(len(found), wanted, (verb, moving, sold, dated, finished))
 
     def test_every_new_rule_is_spoilt_here(self):
         tried = {rule for _, rule, _ in SPOILT}
