@@ -39,6 +39,9 @@ final class LedgerErrands: Sendable {
         rests.withLock { $0[url] = max($0[url] ?? instant, instant) }
     }
 
+    /// Forgets that a server wanted no message, because an operator sends one now.
+    func endRest(_ url: String) { rests.withLock { $0[url] = nil } }
+
     /// Returns until when a server is left alone. Nil if a message may be sent.
     func rest(of url: String, at now: Timestamp) -> Timestamp? {
         rests.withLock { rests in

@@ -184,7 +184,8 @@ extension Ledger {
     /// Sends messages again: those named, or all that are parked for a URL. Refusals:
     /// `textInvalid`, `messagesTooMany`.
     public func replayWebhooks(_ request: WebhooksRequest) async throws -> WebhooksChanged {
-        try await change(request, .replayed, Statement.Webhooks.replay) {
+        errands.endRest(request.url)
+        return try await change(request, .replayed, Statement.Webhooks.replay) {
             try $0.query(Statement.Webhooks.replayParked, $1).count
         }
     }
