@@ -35,10 +35,10 @@ public enum PurchaseIntentState: String, CaseIterable, Sendable {
         case .asked: "The app has received the purchase and decides about it."
         case .continued: "The purchase goes on in the app."
         case .deferred: "The app does not go on with the purchase now. It may do so later."
-        case .cancelled: "The purchase was cancelled, and nothing was charged."
+        case .cancelled: "The purchase was cancelled before it began."
         case .noHandler:
             "The app does not take purchases that begin in the store. Buy the product in the app."
-        case .expired: "The app was not opened within 24 hours, and nothing was charged."
+        case .expired: "The app has not taken the purchase up within 24 hours. Choose again."
         case .tooOld: "The app is too old for this product. Update it, and choose again."
         }
     }

@@ -6,9 +6,11 @@ what differed."""
 import base64
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -143,6 +145,26 @@ def submit(driver, element):
         lambda _: driver.find_element(By.TAG_NAME, "html") != before)
 
 
+def picture():
+    """A blue PNG of 1024 × 1024 pixels."""
+    def chunk(kind, body):
+        return (struct.pack(">I", len(body)) + kind + body
+                + struct.pack(">I", zlib.crc32(kind + body)))
+    rows = (b"\0" + b"\x23\x60\x9e" * 1024) * 1024
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1024, 1024, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def dress(store, folder):
+    """The app has an icon, a description and a promoted product, and is featured."""
+    file = folder / "icon.png"
+    file.write_bytes(picture())
+    store.command("app", "image", "put", "icon", str(file))
+    store.command("app", "page", "--icon", "icon", "--featured", "1", "--price", "Free",
+                  "--description", "The news of the week.", "--url", "https://example.com/get")
+    store.command("promotion", "set", PRODUCT, "--image", str(file))
+
+
 def button(driver, text):
     return driver.find_element(By.XPATH, f"//button[contains(., '{text}')]")
 
@@ -157,9 +179,13 @@ def walk(store, is_dark, width):
     try:
         driver.get(store.url + "/")
         check(f"{kind}: a sandbox says so", "This is a test store" in driver.page_source)
+        check(f"{kind}: the app is featured", "Featured" in text(driver))
         look(driver, f"today-{kind}")
         driver.get(f"{store.url}/store/apps/{APP}")
         check(f"{kind}: the app's products", "The Monthly" in text(driver))
+        icon = driver.find_element(By.CSS_SELECTOR, "img.icon")
+        check(f"{kind}: the icon is there", icon.get_property("naturalWidth") == 1024)
+        check(f"{kind}: a visitor is asked to sign in", "Sign in to get" in text(driver))
         look(driver, f"app-{kind}")
         field = driver.find_element(By.ID, "q")
         field.send_keys("monthly")
@@ -202,8 +228,19 @@ def account(driver, store, kind):
     submit(driver, button(driver, "Resume the renewal"))
     check(f"{kind}: resumed", "Renews on" in text(driver))
     look(driver, f"resumed-{kind}")
+    choose(driver, store, kind)
     submit(driver, button(driver, "Sign out"))
     check(f"{kind}: signed out", "Sign in" in driver.find_element(By.TAG_NAME, "nav").text)
+
+
+def choose(driver, store, kind):
+    driver.get(f"{store.url}/store/apps/{APP}")
+    look(driver, f"promoted-{kind}")
+    submit(driver, button(driver, "in the app"))
+    told = text(driver)
+    check(f"{kind}: the choice waits, and the page says how to get the app",
+          "within 24 hours" in told and "Get the app" in told, told)
+    look(driver, f"chosen-{kind}")
 
 
 def refund(store):
@@ -247,6 +284,7 @@ def main():
         store = Store(folder)
         try:
             store.command("buy", PRODUCT)
+            dress(store, folder)
             for is_dark, width in ((False, 1000), (True, 360)):
                 walk(store, is_dark, width)
             store.command("clock", "advance", "2mo")

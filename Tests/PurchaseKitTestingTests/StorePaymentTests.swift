@@ -94,6 +94,7 @@ import Testing
 
         #expect(try await shop.transactions().map(\.purchaseId) == [chosen.intentId])
         #expect(clerk.asked.count == 1)
+        #expect(try await shop.choice(chosen.intentId).state == "continued")
         await shop.close()
     }
 

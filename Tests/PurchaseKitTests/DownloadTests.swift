@@ -16,10 +16,14 @@ struct DownloadTests {
         let diary = Diary()
         private let lock = NSLock()
         private var kept: [SKPaymentTransaction] = []
+        private var work: (() -> Void)?
         private var last: [String: String] = [:]
         let starts: Bool
 
         init(starts: Bool = true) { self.starts = starts }
+
+        /// Is done once, in the next callback.
+        func work(_ body: @escaping () -> Void) { lock.withLock { work = body } }
 
         var transaction: SKPaymentTransaction? { lock.withLock { kept.last } }
         var download: SKDownload? { transaction?.downloads.first }
@@ -27,6 +31,11 @@ struct DownloadTests {
         func paymentQueue(
             _ queue: SKPaymentQueue, updatedTransactions transactions: [SKPaymentTransaction]
         ) {
+            let work = lock.withLock {
+                defer { self.work = nil }
+                return self.work
+            }
+            work?()
             for transaction in transactions
             where [.purchased, .restored].contains(transaction.transactionState) {
                 lock.withLock { kept.append(transaction) }
@@ -347,6 +356,61 @@ struct DownloadTests {
         await player.diary.wait(for: "finished", count: 2)
         #expect(downloads[3].state == .finished && downloads[4].state == .finished)
         await app.device.close()
+    }
+
+    @Test func `content is fetched and unpacked while the app's queue is busy`() async throws {
+        let player = Player(starts: false)
+        let app = await buy(player)
+        let download = try #require(player.download)
+        let isFree = DispatchSemaphore(value: 0)
+        defer { isFree.signal() }
+        player.work {
+            player.diary.write("busy")
+            isFree.wait()
+        }
+        app.add("credits.5")
+        await player.diary.wait(for: "busy")
+
+        app.queue.start([download])
+        await until("the unpacked content", seen: "\(files)") {
+            let names = FileManager.default.enumerator(atPath: folder + "/device/downloads")
+            return names?.contains { ($0 as? String)?.hasSuffix("Contents/map.txt") == true }
+                == true
+        }
+        #expect(!player.diary.lines.contains { $0.hasPrefix("finished") })
+        isFree.signal()
+        await player.diary.wait(for: "finished")
+        await app.device.close()
+    }
+
+    @Test func `another customer's launch leaves a download alone`() async throws {
+        shelf.next(.hold(after: 9_000))
+        let first = Player()
+        let app = await buy(first)
+        await until("half of the content", seen: "\(files)") { partBytes == 9_000 }
+        await app.device.close()
+        let sales = rig.store.state.withLock { state in
+            defer { state.sales = [] }
+            state.customer = "1000000000002000"
+            return state.sales
+        }
+
+        let other = Player(starts: false)
+        let between = launch(other)
+        between.add("credits.5")
+        await other.diary.wait(for: "bought")
+        #expect(partBytes == 9_000 && shelf.fetches == [0])
+        await between.device.close()
+        rig.store.state.withLock {
+            $0.customer = "1000000000001000"
+            $0.sales = sales
+        }
+
+        let third = Player(starts: false)
+        let last = launch(third)
+        await third.diary.wait(for: "finished")
+        #expect(shelf.fetches == [0, 9_000] && map(third.download) == "map 1")
+        await last.device.close()
     }
 
     @Test func `a restored transaction has its download`() async throws {

@@ -33,6 +33,8 @@ import Testing
         ("GET", "/device/v1/promotion-overrides", .device),
         ("PUT", "/device/v1/promotion-order", .device),
         ("PUT", "/device/v1/promotion-visibility", .device),
+        ("POST", "/device/v1/purchase-intents", .device),
+        ("PUT", "/device/v1/purchase-intents/00000000-0000-4000-8000-00000000000a", .device),
         ("POST", "/device/v1/reviews/requests", .device),
         ("PUT", "/device/v1/review", .device),
         ("PUT", "/device/v1/subscriptions/1/price-consent", .device),

@@ -8,8 +8,21 @@ extension RouteStep {
     private static let list = "/operator/v1/apps/{app}/promotions"
     private static let order = "/operator/v1/apps/{app}/promotion-order"
 
+    private static let page = "/operator/v1/apps/{app}/page"
     private static let intents = "/operator/v1/customers/{customer}/purchase-intents"
     private static let noIntent = "00000000-0000-4000-8000-000000000000"
+
+    static let appPages = [
+        RouteStep(
+            route: "PATCH /operator/v1/apps/{}/page",
+            good: Question(page, .operator, body: #"{"description":"Credits","featured":1}"#),
+            bad: Question(page, .operator, body: #"{"featured":1001}"#), code: "featuredInvalid"),
+        RouteStep(
+            route: "GET /operator/v1/apps/{}/page",
+            good: Question(page, .operator),
+            bad: Question("/operator/v1/apps/com.example.none/page", .operator),
+            code: "bundleIdUnknown"),
+    ]
 
     static let promotions = [
         RouteStep(
@@ -61,13 +74,13 @@ extension RouteStep {
             good: Question(intents + "/{intent}", .operator),
             bad: Question(intents + "/" + noIntent, .operator), code: "intentUnknown"),
         RouteStep(
-            route: "POST /device/v1/purchase-intents",
-            good: Question("/device/v1/purchase-intents", .device),
-            bad: Question("/device/v1/purchase-intents", nil), code: "tokenMissing"),
-        RouteStep(
             route: "DELETE /operator/v1/customers/{}/purchase-intents/{}",
             good: Question(intents + "/{intent}", .operator),
             bad: Question(intents + "/" + noIntent, .operator), code: "intentUnknown"),
+        RouteStep(
+            route: "POST /device/v1/purchase-intents",
+            good: Question("/device/v1/purchase-intents", .device),
+            bad: Question("/device/v1/purchase-intents", nil), code: "tokenMissing"),
         RouteStep(
             route: "PUT /device/v1/purchase-intents/{}",
             good: Question(

@@ -4,7 +4,8 @@
 /// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
     static let all =
-        open + certificates + operators + devices + reviews + content + promotions + sessions
+        open + certificates + operators + devices + reviews + content + promotions + appPages
+        + sessions
         + apples
         + merchants
         + controls + catalogues + administration + subscriptions + refunds + renewals + families

@@ -62,6 +62,59 @@ import Testing
         }
     }
 
+    @Test func `an app has an icon and a description, and featured apps come first`() async throws {
+        try await TestServer.with { server in
+            let room = try await realm(server).catalogue
+            let context = Shop.RequestContext(requestID: "test")
+            let app = TestServer.bundleID.value
+            try await room.putCatalogue(
+                Catalogue(
+                    products: [
+                        Product(
+                            id: "one", kind: .nonConsumable, referenceName: "one",
+                            price: Amount(milliunits: 990),
+                            localizations: [
+                                Localization(locale: "en_US", displayName: "One", details: "")
+                            ])
+                    ], storefront: "USA", locale: "en_US"),
+                app: AppDescription(bundleID: "com.example.first", name: "First"))
+            let images = [("icon", SamplePicture.png()), ("small", SamplePicture.png(width: 9))]
+            for (id, image) in images {
+                try await room.putImage(id, bundleID: app, image, context)
+            }
+            let small = await #expect(throws: Refusal.self) {
+                try await room.changeAppPage(app, AppPageChange(icon: "small"), context)
+            }
+            #expect(small?.error.code == "iconInvalid")
+            let browser = Browser(server)
+            let before = try await browser.get("/").text
+            #expect(!before.contains("Featured"))
+            #expect(try await browser.get("\(Self.app)/images/icon").status == 404)
+
+            _ = try await room.changeAppPage(
+                app,
+                AppPageChange(
+                    description: "Of <bananas>", icon: "icon", price: "Free",
+                    url: "https://example.com/get?a=1&b", featured: 1), context)
+            let page = try await browser.get(Self.app).text
+            #expect(page.contains("Of &lt;bananas&gt;"))
+            #expect(page.contains("href=\"https://example.com/get?a=1&amp;b\""))
+            #expect(page.contains("<img class=\"icon\" src=\"\(Self.app)/images/icon\""))
+            #expect(try await browser.get("\(Self.app)/images/icon").status == 200)
+            let today = try await browser.get("/").text
+            let headings = ["Featured", "Of &lt;", "More apps", ">First<"]
+            let places = try headings.map { try #require(today.range(of: $0)).lowerBound }
+            #expect(places == places.sorted())
+            let used = await #expect(throws: Refusal.self) {
+                try await room.deleteImage("icon", bundleID: app, context)
+            }
+            #expect(used?.error.code == "imageInUse")
+            _ = try await room.changeAppPage(app, AppPageChange(icon: "", featured: 0), context)
+            try await room.deleteImage("icon", bundleID: app, context)
+            #expect(try await !browser.get("/").text.contains("Featured"))
+        }
+    }
+
     @Test func `a page that is not there is a page`() async throws {
         try await TestServer.with { server in
             let browser = Browser(server)

@@ -18,7 +18,15 @@ extension StrangeBackupTests {
         SpoiltValue("purchase_intents.state", "\"sold\"", "\"expired\""),
         SpoiltValue("purchase_intents.intent_id", "\"../x\""),
         SpoiltValue("purchase_intents.settled_at", "3"),
+        SpoiltValue("app_pages.description", "\"\\u0007\""),
+        SpoiltValue("app_pages.image_id", "\"../x\""),
+        SpoiltValue("app_pages.featured", "0"), SpoiltValue("app_pages.price", "\"\""),
+        SpoiltValue("app_pages.url", "\"javascript:x\""),
     ]
+
+    static let pageRow = """
+        INSERT INTO app_pages VALUES ('\(TestWorld.bundleID.value)', 'An app.', NULL, 'Free', 'https://example.com', 1, 1)
+        """
 
     static let promotionRow = """
         INSERT INTO promotions VALUES

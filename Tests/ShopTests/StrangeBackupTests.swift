@@ -300,7 +300,7 @@ import Testing
             requestedAt: Timestamp(milliseconds: 1)))
 
     private static let realmRows = [
-        contentRow, promotionRow, overrideRow, intentRow,
+        contentRow, pageRow, promotionRow, overrideRow, intentRow,
         "INSERT INTO jumps VALUES (0, 1800000000000, 1800000000000, 1800000000000, 0)",
         "INSERT INTO catalogue_files VALUES ('\(app)', 'a.storekit', x'7b7d', NULL, 1)",
         "INSERT INTO catalogue_images VALUES ('\(app)', 'b', x'00')",
@@ -397,7 +397,7 @@ import Testing
         let names = Self.reviewTexts.union([
             "customers.name", "sign_in_names.name", "devices.name", "devices.app_version",
             "app_accounts.original_version", "apps.name", "apps.locale", "audit.subject",
-            "store_audit.subject",
+            "store_audit.subject", "app_pages.price", "app_pages.description",
         ])
         let expected = [
             "path": words.union(names), "escape": words, "bidirectional": words, "long": [],

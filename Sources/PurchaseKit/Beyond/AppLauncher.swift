@@ -19,8 +19,10 @@ public struct AppLauncher: Hashable, Sendable, Codable {
     public init(_ arguments: [String]) { self.arguments = arguments }
 
     /// The launcher that an app has registered in its device folder. Nil without one, and
-    /// for a file that another user may write.
+    /// for a file that another user may write or replace.
     public static func registered(in folder: URL) -> AppLauncher? {
+        let home = try? FileManager.default.attributesOfItem(atPath: folder.path)
+        guard let access = home?[.posixPermissions] as? Int, access & 0o022 == 0 else { return nil }
         let path = folder.appendingPathComponent(name).path
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path),
             facts[.type] as? FileAttributeType == .typeRegular,

@@ -13,7 +13,7 @@ enum StorePaymentAnswer: Sendable {
     case noHandler
 }
 
-/// What the store is told.
+/// What is reported to the store.
 enum IntentOutcome: String, Sendable {
     case continued, deferred, cancelled, noHandler
 }
@@ -29,7 +29,8 @@ extension StorePaymentAnswer {
 }
 
 /// Purchases that the customer began outside of the app, for example on the store's
-/// page. The app decides about each, and the store is told the decision.
+/// page. The app decides about each, and the device reports the
+/// decision to the store.
 extension Device {
     /// Takes up the choices that wait, once in a launch for each customer, if the store
     /// announces some.
@@ -69,6 +70,8 @@ extension Device {
             guard reply.status == 200 else { throw refusal(reply) }
             let answer: PurchaseIntentsResponse = try decode(reply)
             for intent in answer.intents { try await take(intent, in: session) }
+            // What an observer was not asked about is taken up when there is one again.
+            if !isHeard { consideredIntents.remove(session.owner) }
             return true
         } catch {
             sayOnce("A purchase that began in the store waits: \(error.sentence)")
@@ -77,7 +80,7 @@ extension Device {
         }
     }
 
-    /// The payment is written down before the store is told, so that a crash in between
+    /// The payment is written down before the decision is reported, so that a crash in between
     /// loses nothing. It has the choice's own id, so that it is not bought twice.
     private func take(
         _ intent: PurchaseIntentDescription, in session: Session

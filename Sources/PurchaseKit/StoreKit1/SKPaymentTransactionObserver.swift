@@ -32,7 +32,7 @@ public protocol SKPaymentTransactionObserver: NSObjectProtocol {
     /// Optional. The customer has chosen a promoted product in the store. With
     /// `true`, the queue adds the payment; an app that returns `false` can add the
     /// same payment later.
-    /// The default is `false`; the store then tells the customer to buy in the app.
+    /// The default is `false`; the customer then reads that the product is to be bought in the app.
     func paymentQueue(
         _ queue: SKPaymentQueue, shouldAddStorePayment payment: SKPayment, for product: SKProduct
     ) -> Bool

@@ -15,6 +15,9 @@ public struct StoredCatalogue: Sendable {
     /// Nil if no file was ever imported.
     public let original: CatalogueOriginal?
     public let imageIDs: [String]
+    /// The image that is the app's icon, unless a product shows it too. It is no part of
+    /// the catalogue.
+    public let icon: String?
     /// The groups that a file or an operator has set. Nil if there are none.
     public let groups: [SubscriptionGroup]?
     public let terms: [ProductID: SubscriptionTerms]
@@ -26,10 +29,13 @@ extension CatalogueRoom {
     public func storedCatalogue(bundleID: String) async throws -> StoredCatalogue {
         let app = try await app(bundleID)
         let bundle = SQLValue.text(bundleID)
-        let (file, images) = try await realm.readHouse { reading in
+        let (file, images, icon) = try await realm.readHouse { reading in
             (
                 try reading.first(Statement.Catalogues.file, [bundle]),
                 try reading.query(Statement.Catalogues.images, [bundle])
+                    .map { try $0.text("image_id") },
+                try AppPage(bundleID, try reading.first(Statement.AppPages.one, [bundle]))
+                    .shows.icon
             )
         }
         let original = try file.map {
@@ -48,7 +54,8 @@ extension CatalogueRoom {
                             && app.byID[product.id]?.listing.hasBasePrice == false
                     }.map(\.id))),
             listings: app.byID.mapValues(\.listing), settings: app.settings, original: original,
-            imageIDs: try images.map { try $0.text("image_id") },
+            imageIDs: images,
+            icon: icon.flatMap { app.products(shownBy: $0).isEmpty ? $0 : nil },
             groups: app.toldGroups.isEmpty
                 ? nil : app.groups.filter { app.toldGroups.contains($0.id) },
             terms: app.byID.compactMapValues(\.terms))

@@ -10,7 +10,8 @@ extension CatalogueRoom {
     public static let imageBytesMax = RealmSchema.imageBytesMax
 
     /// Stores an image of an app, or replaces the one with the same id.
-    /// Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`.
+    /// Refusals, in order: `bundleIdUnknown`, `imageIdInvalid`, `imageInvalid`, and for the
+    /// icon of the app's page `iconInvalid`.
     public func putImage(
         _ imageID: String, bundleID: String, _ bytes: [UInt8], _ context: RequestContext
     ) async throws {
@@ -24,6 +25,8 @@ extension CatalogueRoom {
         }
         try await realm.house(.rows, context) { house in
             let key: [SQLValue] = [.text(bundleID), .text(imageID)]
+            let page = try house.writing.first(Statement.AppPages.one, [.text(bundleID)])
+            if try page?.optionalText("image_id") == imageID { try Self.checkIcon(bytes) }
             let before = try house.writing.first(Statement.Catalogues.image, key)?
                 .blob("contents")
             try house.writing.execute(Statement.Catalogues.putImage, key + [.blob(bytes)])
@@ -114,7 +117,10 @@ private struct ImageDeletion: Sendable {
         guard let image = try writing.first(Statement.Catalogues.image, key) else {
             throw CatalogueRoom.imageUnknown(imageID)
         }
-        guard users.isEmpty else { throw inUse }
+        let page = try writing.first(Statement.AppPages.one, [.text(bundleID)])
+        let isIcon = try page?.optionalText("image_id") == imageID
+        let users = users + (isIcon ? ["the app's page"] : [])
+        guard users.isEmpty else { throw inUse(users) }
         try writing.execute(Statement.Catalogues.deleteImage, key)
         try house.audit(
             "image.delete", "\(bundleID)/\(imageID)",
@@ -122,7 +128,7 @@ private struct ImageDeletion: Sendable {
         return .commit(true)
     }
 
-    private var inUse: Refusal {
+    private func inUse(_ users: [String]) -> Refusal {
         let more = users.count - Self.namedUsersMax
         let named =
             users.prefix(Self.namedUsersMax).joined(separator: ", ")
@@ -136,7 +142,7 @@ private struct ImageDeletion: Sendable {
 
 extension Shelf.App {
     /// The products that an image shows, including withdrawn ones, as text.
-    fileprivate func products(shownBy image: String) -> [String] {
+    func products(shownBy image: String) -> [String] {
         byID.values.filter { $0.listing.state != .removed && $0.listing.images.contains(image) }
             .map { "product `\($0.product.id)`" }.sorted()
     }

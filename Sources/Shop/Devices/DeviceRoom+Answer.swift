@@ -122,19 +122,23 @@ extension DeviceRoom {
     private func signIn(
         _ request: SignInRequest, _ context: RequestContext, _ carrier: some DeviceCarrier
     ) async throws -> DeviceReply {
-        let realm = realm
-        var response: SignInResponse
-        if request.password == nil {
-            response = try await realm.customers.signIn(request, context)
-        } else {
-            response = try await carrier.whileAwaited {
-                try await realm.customers.signIn(request, context)
-            }
-        }
+        var response = try await signedIn(request, context, carrier)
         if try await realm.promotions.hasIntents(response, deviceUUID: request.deviceUUID) {
             response.hasPurchaseIntents = true
         }
         return try Self.ok(response)
+    }
+
+    private func signedIn(
+        _ request: SignInRequest, _ context: RequestContext, _ carrier: some DeviceCarrier
+    ) async throws -> SignInResponse {
+        guard request.password != nil else {
+            return try await realm.customers.signIn(request, context)
+        }
+        let realm = realm
+        return try await carrier.whileAwaited {
+            try await realm.customers.signIn(request, context)
+        }
     }
 
     private struct Page: Sendable {

@@ -43,16 +43,18 @@ extension PromotionRoom {
         let key: [SQLValue] = [.integer(customer.value), .text(try Edge.uuid(id, "intentId").text)]
         let row = try await realm.read(of: customer) { try $0.first(Statement.Intents.one, key) }
         guard let row else { throw Self.intentUnknown }
-        return try IntentRow(row: row).record(at: realm.ports.wall.now)
+        return try IntentRow(ofOne: row).record(at: realm.ports.wall.now)
     }
 
-    /// Takes a choice back while no app has decided. One that is settled stays as it is.
-    /// Refusal: `intentUnknown`.
+    /// Takes a choice back while no app has received it. One that is settled stays as it
+    /// is. Refusals: `intentUnknown`, `intentReceived`.
     public func cancel(
         _ id: String, customer: CustomerID, isAudited: Bool = false, _ context: RequestContext
     ) async throws -> PurchaseIntentRecord {
         let before = try await intent(id, customer: customer)
-        try await settle(before.intentId, .cancelled, of: customer) { line in
+        try await settle(
+            before.intentId, .cancelled, of: customer, by: Statement.Intents.settleWaiting
+        ) { line in
             guard isAudited else { return }
             try AuditEntry(
                 who: context.actor, wall: line.wall, deed: "promotion.cancel",
@@ -60,7 +62,14 @@ extension PromotionRoom {
                 after: ["state": PurchaseIntentState.cancelled.rawValue]
             ).write(line.writing)
         }
-        return try await intent(id, customer: customer)
+        let after = try await intent(id, customer: customer)
+        guard PurchaseIntentState(rawValue: after.state)?.isOpen == false else {
+            throw Refusal(
+                .conflict, code: "intentReceived", "The app has received the choice.",
+                field: "intentId", rule: "a choice that waits for an app is taken back",
+                remedy: "let the app decide; it may have begun the payment")
+        }
+        return after
     }
 
     /// Takes up the open choices of the session's app for its device, also those that
@@ -110,8 +119,18 @@ extension PromotionRoom {
         }
     }
 
+    /// Whether a purchase came of a choice that another device has taken up since.
+    func isElsewhere(_ purchase: PurchaseID, _ session: DeviceSession) async throws -> Bool {
+        let key: [SQLValue] = [.integer(session.customer.value), .text(purchase.value)]
+        let row = try await realm.read(of: session.customer) {
+            try $0.first(Statement.Intents.one, key)
+        }
+        return try row?.optionalText("device_uuid").map { $0 != session.deviceUUID } ?? false
+    }
+
     private func settle(
         _ id: String, _ state: PurchaseIntentState, of customer: CustomerID,
+        by statement: Statement = Statement.Intents.settle,
         also body: @escaping @Sendable (CustomerLine) throws -> Void = { _ in }
     ) async throws {
         _ = try await realm.lineOrLeave(of: customer) { line -> Ending<Bool> in
@@ -119,7 +138,7 @@ extension PromotionRoom {
             let wall = SQLValue.integer(line.wall.milliseconds)
             try line.writing.execute(Statement.Intents.expire, [owner, wall])
             let isSettled = try line.writing.first(
-                Statement.Intents.settle, [owner, .text(id), .text(state.rawValue), wall])
+                statement, [owner, .text(id), .text(state.rawValue), wall])
             if isSettled != nil { try body(line) }
             return .commit(isSettled != nil)
         }
@@ -141,6 +160,13 @@ struct IntentRow: Sendable {
     let madeAt: Timestamp
     let expiresAt: Timestamp
     let settledAt: Timestamp?
+    /// Whether a purchase came of it.
+    var isBought = false
+
+    init(ofOne row: Row) throws {
+        try self.init(row: row)
+        isBought = try row.optionalText("bought") != nil
+    }
 
     init(row: Row) throws {
         guard let state = PurchaseIntentState(rawValue: try row.text("state")) else {
@@ -156,10 +182,12 @@ struct IntentRow: Sendable {
         settledAt = try row.optionalInteger("settled_at").map(Timestamp.init(milliseconds:))
     }
 
-    /// A choice whose time is over counts as expired before a commit says so.
+    /// A choice whose time is over counts as expired before a commit says so. One whose
+    /// purchase has begun goes on, whatever was decided before.
     func record(at wall: Timestamp) -> PurchaseIntentRecord {
         let isOver = state.isOpen && expiresAt <= wall
-        let state = isOver ? PurchaseIntentState.expired : state
+        let state =
+            isBought ? PurchaseIntentState.continued : isOver ? .expired : self.state
         return PurchaseIntentRecord(
             intentId: id, customerId: customer.description, bundleId: bundleID,
             productId: productID, state: state.rawValue, message: state.sentence,
@@ -209,7 +237,7 @@ private struct IntentChoice {
         guard let row = try line.writing.first(Statement.Intents.one, key) else {
             throw StorageFault(.unreadable, "a choice cannot be read back")
         }
-        return try IntentRow(row: row)
+        return try IntentRow(ofOne: row)
     }
 }
 

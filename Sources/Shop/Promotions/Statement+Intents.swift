@@ -8,7 +8,15 @@ extension Statement {
         private static let table = RealmSchema.purchaseIntents
         private static let isOpen = "(state = 'waiting' OR state = 'asked')"
 
-        static let one = Statement.one("intents.one", of: table)
+        /// A choice, and the purchase that came of it.
+        static let one = Statement(
+            "intents.one", [.integer, .text],
+            """
+            SELECT \(table.list("i")), p.purchase_id AS bought
+            FROM purchase_intents i LEFT JOIN purchases p ON p.customer_id = i.customer_id
+                AND p.bundle_id = i.bundle_id AND p.purchase_id = i.intent_id
+            WHERE i.customer_id = $1 AND i.intent_id = $2
+            """)
 
         static let open = Statement(
             "intents.open", [.integer, .text, .text],
@@ -72,6 +80,15 @@ extension Statement {
             RETURNING intent_id
             """)
 
+        /// The same for a choice that no device has taken up.
+        static let settleWaiting = Statement(
+            "intents.settleWaiting", [.integer, .text, .text, .integer],
+            """
+            UPDATE purchase_intents SET state = $3, settled_at = $4
+            WHERE customer_id = $1 AND intent_id = $2 AND state = 'waiting'
+            RETURNING intent_id
+            """)
+
         /// One row if a device may take up a choice that is newer than a revision.
         static let news = Statement(
             "intents.news", [.integer, .text, .integer],
@@ -82,7 +99,8 @@ extension Statement {
             """)
 
         static let all = [
-            one, open, add, expire, forget, release, claimable, claim, settle, news,
+            one, open, add, expire, forget, release, claimable, claim, settle,
+            settleWaiting, news,
         ]
     }
 }

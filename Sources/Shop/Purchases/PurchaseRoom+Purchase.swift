@@ -126,6 +126,8 @@ extension PurchaseRoom {
         realm.ports.log(.info, "purchase", context, facts)
     }
 
+    /// A choice outside of the app that another device took up and finished is answered as
+    /// an earlier payment: it would count twice.
     private func response(
         _ outcome: PurchaseOutcome, _ commit: PurchaseCommit, _ session: DeviceSession
     ) async throws -> PurchaseResponse {
@@ -135,9 +137,16 @@ extension PurchaseRoom {
             response.signedTransaction = try outcome.transaction.map { facts in
                 try realm.sign(facts, at: outcome.now)
             }
-            if let facts = outcome.transaction, facts.isRepeated(by: commit.key.purchaseID) {
-                response.isRepeat = true
-                response.isFinished = facts.finishedAt != nil
+            if let facts = outcome.transaction {
+                var isRepeat = facts.isRepeated(by: commit.key.purchaseID)
+                if facts.isSpent, !isRepeat {
+                    isRepeat = try await realm.promotions.isElsewhere(
+                        commit.key.purchaseID, session)
+                }
+                if isRepeat {
+                    response.isRepeat = true
+                    response.isFinished = facts.finishedAt != nil
+                }
             }
             response.content = try await content(of: outcome.transaction)
         case .refused(let refusal):
@@ -183,5 +192,10 @@ extension TransactionFacts {
     /// Periods of subscriptions are not meant: a payment may change the next one.
     fileprivate func isRepeated(by purchase: PurchaseID) -> Bool {
         type != .autoRenewable && purchaseID != purchase
+    }
+
+    /// Whether it is finished and was to be delivered once.
+    fileprivate var isSpent: Bool {
+        finishedAt != nil && (type == .consumable || type == .nonRenewing)
     }
 }

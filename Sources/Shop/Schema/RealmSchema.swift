@@ -8,7 +8,7 @@ enum RealmSchema {
     static let migrations = [
         Migration(1, "the realm", firstTables.flatMap(\.table.ddl)),
         Migration(2, "content, promotions, browsers", addedTables.flatMap(\.table.ddl)),
-        Migration(3, "choices of promoted products", choiceTables.flatMap(\.table.ddl)),
+        Migration(3, "choices, apps' pages", laterTables.flatMap(\.table.ddl)),
     ]
 
     // References of several tables. Apps and customers are never deleted.
@@ -19,7 +19,7 @@ enum RealmSchema {
         ["customer_id"], to: "customers", where: "t.customer_id <> 0")
 
     /// Every table. A table comes after those that it refers to.
-    static let tables = firstTables + addedTables + choiceTables
+    static let tables = firstTables + addedTables + laterTables
 
     /// The tables of migration 2.
     private static let addedTables: [RealmTable] = [
@@ -29,8 +29,8 @@ enum RealmSchema {
     ]
 
     /// The tables of migration 3.
-    private static let choiceTables: [RealmTable] = [
-        .cleared(purchaseIntents, history: .deleted)
+    private static let laterTables: [RealmTable] = [
+        .cleared(purchaseIntents, history: .deleted), .kept(appPages),
     ]
 
     /// The tables of migration 1.

@@ -21,7 +21,7 @@ extension Statement {
             + DueWorks.all + Jumps.all + Pruning.all + Audits.all + Restores.realm + Advances.realm
             + Resets.all + Snapshots.all
             + ResetNotes.realm + Clearing.all + AppVersions.all + Contents.all + Groups.all
-            + Promotions.all + Intents.all
+            + Promotions.all + Intents.all + AppPages.all
             + Clustering.all
             + Houses.all
     }

@@ -19,6 +19,15 @@ public struct ShopWindow: Sendable {
 public struct ShopWindowApp: Sendable {
     public let bundleID: String
     public let name: String
+    /// What it is. Nil if no operator has written it.
+    public let details: String?
+    /// The id of the image that is its icon.
+    public let icon: String?
+    /// What it costs, in words, and where customers get it.
+    public let ownPrice: String?
+    public let url: String?
+    /// The position among the featured apps. Nil for others.
+    public let featured: Int64?
     public let storefront: Storefront
     /// The locale of its texts, without a visitor's wish.
     public let locale: String
@@ -64,6 +73,11 @@ extension VisitorRoom {
             customer: visitor.id, context
         ).record
     }
+
+    /// Returns what has become of a choice. Refusals: `uuidInvalid`, `intentUnknown`.
+    public func choice(_ id: String, _ visitor: Visitor) async throws -> PurchaseIntentRecord {
+        try await realm.promotions.intent(id, customer: visitor.id)
+    }
 }
 
 extension CatalogueRoom {
@@ -74,17 +88,26 @@ extension CatalogueRoom {
     ///   - locale: The visitor's language, such as `de_DE`. Nil for that of each app.
     public func window(in storefront: Storefront?, locale: String?) async throws -> ShopWindow {
         let shelf = try await realm.loadShelf()
-        let clock = try await realm.readHouse { try Realm.clock($0) }
+        let (clock, pages) = try await realm.readHouse { reading in
+            let rows = try reading.query(Statement.AppPages.list, [])
+            let pages = try rows.map { try AppPage(try $0.text("bundle_id"), $0) }
+            return (
+                try Realm.clock(reading),
+                Dictionary(pages.map { ($0.bundleID, $0.shows) }) { first, _ in first }
+            )
+        }
         let now = clock.now(wall: realm.ports.wall.now)
         let apps = shelf.apps.values.sorted { $0.bundleID.value.isBefore($1.bundleID.value) }
         return ShopWindow(
             apps: apps.compactMap { app in
                 let place = storefront ?? Storefront.named(app.storefront)
-                return place.map { app.shown(in: $0, locale: locale, on: shelf, at: now) }
+                let page = pages[app.bundleID.value] ?? AppPage.Shows()
+                return place.map { app.shown(in: $0, locale: locale, page, on: shelf, at: now) }
             }, now: now)
     }
 
-    /// Returns an image that an offered product shows. Refusal: `imageUnknown`.
+    /// Returns an image that an offered product shows, or the app's icon. Refusal:
+    /// `imageUnknown`.
     public func shownImage(_ imageID: String, bundleID: String) async throws -> [UInt8] {
         let shelf = try await realm.loadShelf()
         let states: Set<ReviewState> = shelf.isProduction ? [.approved] : [.ready, .approved]
@@ -92,14 +115,19 @@ extension CatalogueRoom {
             states.contains($0.listing.state) && !$0.listing.isWithdrawn
                 && $0.listing.images.contains(imageID)
         }
-        guard isShown == true else { throw Self.imageUnknown(imageID) }
+        let isIcon = try await realm.readHouse {
+            try $0.first(Statement.AppPages.one, [.text(bundleID)])?.optionalText("image_id")
+                == imageID
+        }
+        guard isShown == true || isIcon else { throw Self.imageUnknown(imageID) }
         return try await image(imageID, bundleID: bundleID)
     }
 }
 
 extension Shelf.App {
     fileprivate func shown(
-        in storefront: Storefront, locale wish: String?, on shelf: Shelf, at now: Timestamp
+        in storefront: Storefront, locale wish: String?, _ page: AppPage.Shows, on shelf: Shelf,
+        at now: Timestamp
     ) -> ShopWindowApp {
         let shown = products.compactMap { product -> ShopWindowProduct? in
             guard let offered = shelf.offered(product.id, of: bundleID, in: storefront, at: now)
@@ -121,7 +149,8 @@ extension Shelf.App {
             )
         }
         return ShopWindowApp(
-            bundleID: bundleID.value, name: name, storefront: storefront, locale: locale,
-            products: shown, names: Dictionary(names) { first, _ in first })
+            bundleID: bundleID.value, name: name, details: page.description, icon: page.icon,
+            ownPrice: page.price, url: page.url, featured: page.featured, storefront: storefront,
+            locale: locale, products: shown, names: Dictionary(names) { first, _ in first })
     }
 }

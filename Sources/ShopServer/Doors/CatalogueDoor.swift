@@ -39,7 +39,7 @@ struct CatalogueDoor: Sendable {
             CatalogueDocument(
                 name: file.name, file: String(decoding: file.bytes, as: UTF8.self),
                 overlay: try stored.overlay(bundleID: bundleID, beside: file),
-                images: stored.imageIDs))
+                images: stored.imageIDs, icon: stored.icon))
     }
 
     /// Imports a catalogue file.

@@ -84,7 +84,7 @@ struct AccountPages: Sendable {
         return done
     }
 
-    /// Asks the app for a promoted product, and tells the customer what follows.
+    /// Asks the app for a promoted product.
     func choose() async throws -> Response {
         _ = try await visit.form()
         let (app, product) = (visit.parts[0], visit.parts[1])
@@ -92,12 +92,25 @@ struct AccountPages: Sendable {
         guard shown.contains(product) else { throw ShopPages.noPromotion }
         let choice = try await visit.realm.visitors.choose(
             product, in: app, visitor, visit.call.context)
-        return try visit.page(
-            "message", title: "Your choice",
-            [
-                "text": choice.message, "back": "/store/apps/\(app.pathEncoded)",
-                "backLabel": "Back to the app",
-            ])
+        return visit.redirect("/store/choices/\(choice.intentId)")
+    }
+
+    /// What has become of a choice. To load it again chooses nothing.
+    func choice() async throws -> Response {
+        let choice = try await visit.realm.visitors.choice(visit.parts[0], visitor)
+        var facts: [String: Any] = [
+            "text": choice.message, "back": "/store/apps/\(choice.bundleId.pathEncoded)",
+            "backLabel": "Back to the app's page",
+        ]
+        if PurchaseIntentState(rawValue: choice.state)?.isOpen == true {
+            facts["again"] = "/store/choices/\(choice.intentId)"
+        }
+        if choice.state == PurchaseIntentState.waiting.rawValue {
+            let page = try await visit.realm.catalogue.appPage(choice.bundleId)
+            facts["ownPrice"] = page.price
+            facts["url"] = page.url
+        }
+        return try visit.page("message", title: "Your choice", facts)
     }
 
     private var done: Response { visit.redirect("/store/account") }

@@ -26,6 +26,7 @@ enum PageRoutes {
         PageRoute("POST", "/store/apps/{}/choices/{}", .customer) {
             try await AccountPages($0).choose()
         },
+        PageRoute("GET", "/store/choices/{}", .customer) { try await AccountPages($0).choice() },
         PageRoute("GET", "/store/storefront", .everyone) { try ShopPages($0).chooseStorefront() },
         PageRoute("GET", "/store/style.css", .everyone) { _ in ShopPages.style },
         PageRoute("GET", "/store/sign-in", .everyone) { try SignInPages($0).form() },

@@ -35,6 +35,7 @@ enum PageStyle {
         .kind { color: var(--quiet); font-size: .875rem; }
         .icon { display: inline-grid; place-items: center; width: 4rem; height: 4rem;
           margin: 1rem 0 0; border-radius: 1rem; color: #fff; font-size: 2rem; font-weight: 700; }
+        img.icon { background: none; object-fit: cover; }
         .tone-0 { background: #a3294d; } .tone-1 { background: #6b3fa0; }
         .tone-2 { background: #23609e; } .tone-3 { background: #146c5f; }
         .tone-4 { background: #7a5200; } .tone-5 { background: #43536b; }

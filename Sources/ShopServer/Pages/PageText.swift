@@ -10,7 +10,8 @@ enum PageText {
     static let library: MustacheLibrary? = {
         let texts = [
             "layout": layout, "today": today, "search": search, "app": app, "apps": apps,
-            "product": product, "reviews": reviews, "signIn": signIn, "account": account,
+            "card": card, "getting": getting, "icon": icon, "product": product, "reviews": reviews,
+            "signIn": signIn, "account": account,
             "message": message,
         ]
         guard let templates = try? texts.mapValues(MustacheTemplate.init(string:)) else {
@@ -74,15 +75,26 @@ enum PageText {
 
     private static let today = """
         {{<layout}}{{$content}}
-        {{#featured}}
+        {{#hasFeatured}}<h2>Featured</h2>{{/hasFeatured}}
+        {{#featured}}{{>card}}{{/featured}}
+        {{#hasMore}}<h2>More apps</h2>{{/hasMore}}
+        {{#others}}{{>card}}{{/others}}
+        {{#isEmpty}}<p>No app is sold here yet.</p>{{/isEmpty}}
+        {{/content}}{{/layout}}
+        """
+
+    private static let getting = """
+        {{#ownPrice}}<p>The app: <span class="price">{{ownPrice}}</span></p>{{/ownPrice}}
+        {{#url}}<p><a href="{{url}}" rel="noreferrer">Get the app</a></p>{{/url}}
+        """
+
+    private static let card = """
         <section class="featured" aria-labelledby="f-{{place}}">
-        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        {{>icon}}
         <h2 id="f-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
+        {{#description}}<p class="words" dir="auto">{{description}}</p>{{/description}}
         {{#product}}{{>product}}{{/product}}
         </section>
-        {{/featured}}
-        {{^featured}}<p>No app is sold here yet.</p>{{/featured}}
-        {{/content}}{{/layout}}
         """
 
     private static let search = """
@@ -95,13 +107,18 @@ enum PageText {
     private static let apps = """
         {{#apps}}
         <section aria-labelledby="a-{{place}}">
-        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        {{>icon}}
         <h2 id="a-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
         <ul class="products">
         {{#products}}<li>{{>product}}</li>{{/products}}
         </ul>
         </section>
         {{/apps}}
+        """
+
+    private static let icon = """
+        {{#icon}}<img class="icon" src="{{icon}}" alt="" width="64" height="64">{{/icon}}\
+        {{^icon}}<p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>{{/icon}}
         """
 
     private static let product = """
@@ -117,12 +134,17 @@ enum PageText {
         <button>Get {{name}} in the app</button>
         </form>
         {{/choice}}
+        {{#isForSigningIn}}
+        <p><a href="{{base}}/store/sign-in">Sign in to get {{name}} in the app</a></p>
+        {{/isForSigningIn}}
         </article>
         """
 
     private static let app = """
         {{<layout}}{{$content}}
-        <p class="icon tone-{{tone}}" aria-hidden="true">{{letter}}</p>
+        {{>icon}}
+        {{#description}}<p class="words" dir="auto">{{description}}</p>{{/description}}
+        {{>getting}}
         {{#hasPromoted}}
         <h2>Promoted</h2>
         <ul class="products">
@@ -271,6 +293,8 @@ enum PageText {
     private static let message = """
         {{<layout}}{{$content}}
         <p{{#isProblem}} role="alert"{{/isProblem}}>{{text}}</p>
+        {{>getting}}
+        {{#again}}<p><a href="{{base}}{{again}}">See what the app has decided</a></p>{{/again}}
         {{#remedy}}<p>{{remedy}}</p>{{/remedy}}
         <p><a href="{{base}}{{back}}">{{backLabel}}</a></p>
         {{/content}}{{/layout}}

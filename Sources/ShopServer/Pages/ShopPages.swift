@@ -20,17 +20,29 @@ struct ShopPages: Sendable {
     /// How many reviews an app's page shows at most: the newest.
     private static let reviewsMax = 50
 
-    /// Each app with its first promoted product, or its first one.
+    /// The featured apps in their order, then the others. Each has its first promoted
+    /// product, or its first one.
     func today() async throws -> Response {
-        let apps = try await window().apps.filter { !$0.products.isEmpty }.prefix(Self.appsMax)
-        var featured: [[String: Any]] = []
-        for (place, app) in apps.enumerated() {
+        let apps = try await window().apps.filter { !$0.products.isEmpty }
+        let featured = apps.filter { $0.featured != nil }
+            .sorted { ($0.featured ?? 0, $0.bundleID) < ($1.featured ?? 0, $1.bundleID) }
+        let all = featured + apps.filter { $0.featured == nil }
+        var cards: [[String: Any]] = []
+        for (place, app) in all.prefix(Self.appsMax).enumerated() {
             var facts = facts(app, place)
             let (promoted, rest) = try await arranged(app)
             facts["product"] = promoted.first ?? rest.first
-            featured.append(facts)
+            cards.append(facts)
         }
-        return try visit.page("today", title: "Today", ["featured": featured])
+        return try visit.page(
+            "today", title: "Today",
+            [
+                "featured": Array(cards.prefix(featured.count)),
+                "others": Array(cards.dropFirst(featured.count)),
+                "hasFeatured": !featured.isEmpty,
+                "hasMore": !featured.isEmpty && cards.count > featured.count,
+                "isEmpty": cards.isEmpty,
+            ])
     }
 
     /// The apps whose name contains the text, and the products of others that do.
@@ -83,6 +95,7 @@ struct ShopPages: Sendable {
             facts["image"] =
                 "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/promotions/"
                 + product.id.pathEncoded
+            facts["isForSigningIn"] = visit.visitor == nil
             if visit.visitor != nil {
                 facts["choice"] =
                     "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/choices/"
@@ -135,17 +148,24 @@ struct ShopPages: Sendable {
     }
 
     private func facts(_ app: ShopWindowApp, _ place: Int) -> [String: Any] {
-        [
+        var facts: [String: Any] = [
             "name": app.name, "path": app.bundleID.pathEncoded, "place": place,
             "letter": app.name.first.map { String($0).uppercased() } ?? "?",
             "tone": app.bundleID.utf8.reduce(0) { $0 + Int($1) } % 6,
         ]
+        facts["description"] = app.details
+        facts["ownPrice"] = app.ownPrice
+        facts["url"] = app.url
+        facts["icon"] = app.icon.map { path(ofImage: $0, of: app) }
+        return facts
+    }
+
+    private func path(ofImage id: String, of app: ShopWindowApp) -> String {
+        "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/images/\(id.pathEncoded)"
     }
 
     private func facts(_ product: ShopWindowProduct, of app: ShopWindowApp) -> [String: Any] {
-        let image = product.images.first.map {
-            "\(visit.base)/store/apps/\(app.bundleID.pathEncoded)/images/\($0.pathEncoded)"
-        }
+        let image = product.images.first.map { path(ofImage: $0, of: app) }
         var facts: [String: Any] = [
             "name": product.name, "details": product.details,
             "lang": product.locale.replacing("_", with: "-"), "price": product.priceText(in: app),

@@ -43,7 +43,7 @@ enum Routes {
     private static let parts: [[Route]] = [
         open, certificates, merchants, receipts, store, customers, families, subscriptions, refunds,
         apps,
-        products, content, promotions, reviews,
+        products, content, promotions, appPages, reviews,
         control, forcedSubscriptions, forcedRefunds,
     ]
 }

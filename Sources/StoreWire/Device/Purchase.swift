@@ -49,7 +49,9 @@ public struct PurchaseResponse: Hashable, Sendable, Codable {
     public var signedTransaction: String?
     /// True if the transaction is that of an earlier payment, because the customer
     /// has the product already: owned, or bought and not finished. Nothing was
-    /// charged, and its quantity may be another. Missing otherwise.
+    /// charged, and its quantity may be another. True too if the payment came of a
+    /// choice outside of the app that another device has taken up and finished. Missing
+    /// otherwise.
     public var isRepeat: Bool?
     /// Present with `isRepeat`: whether the earlier payment's transaction is
     /// finished.

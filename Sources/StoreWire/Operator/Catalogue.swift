@@ -10,12 +10,19 @@ public struct CatalogueDocument: Hashable, Sendable, Codable {
     public var overlay: String?
     /// Ids of the app's images. Present in answers, ignored in requests.
     public var images: [String]?
+    /// The one of the images that is the app's icon and that no product shows. It is no
+    /// part of the catalogue. Present in answers, ignored in requests.
+    public var icon: String?
 
-    public init(name: String, file: String, overlay: String? = nil, images: [String]? = nil) {
+    public init(
+        name: String, file: String, overlay: String? = nil, images: [String]? = nil,
+        icon: String? = nil
+    ) {
         self.name = name
         self.file = file
         self.overlay = overlay
         self.images = images
+        self.icon = icon
     }
 }
 

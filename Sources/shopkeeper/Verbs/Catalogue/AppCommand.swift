@@ -10,7 +10,7 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app", abstract: "The apps of a realm.",
         subcommands: [
             Create.self, List.self, Show.self, Set.self, NotificationURL.self, Secret.self,
-            Version.self, Image.self,
+            Version.self, Image.self, Page.self,
         ])
 
     struct List: AsyncParsableCommand {

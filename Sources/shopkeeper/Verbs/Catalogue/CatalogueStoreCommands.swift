@@ -81,7 +81,7 @@ extension CatalogueCommand {
                 return Output.contents(document.file)
             }
             var images: [String: Data] = [:]
-            for id in document.images ?? [] {
+            for id in document.images ?? [] where id != document.icon {
                 images[id] = try await door.bytes("/apps/\(bundleID)/images/\(id)")
             }
             var written = try CatalogueFolder(path: output).write(document, images: images)
