@@ -106,7 +106,11 @@ import Testing
 
         #expect(try await world.realm.promotions.claim(session).intents == [])
         #expect(try await state(chosen.intentId, world, session) == "continued")
+        let next = try await choose("credits.5", world, session)
+        _ = try await world.realm.promotions.claim(session)
+        _ = try await world.buy("credits.5", next.intentId, session: session)
         let early = try await choose("credits.5", world, session)
+        #expect(early.intentId != next.intentId && early.state == "waiting")
         _ = try await world.realm.promotions.cancel(
             early.intentId, customer: session.customer, TestWorld.context)
         _ = try await world.buy("credits.5", early.intentId, session: session)

@@ -203,7 +203,8 @@ private struct IntentChoice {
     let productID: String
     let id: String
 
-    /// Returns the choice and whether it is new.
+    /// Returns the choice and whether it is new. An open one whose purchase has begun is
+    /// settled, although its device has not reported that yet.
     func write() throws -> (IntentRow, Bool) {
         let (writing, wall) = (line.writing, line.wall)
         let owner = SQLValue.integer(line.customer.value)
@@ -212,13 +213,27 @@ private struct IntentChoice {
         try writing.execute(Statement.Intents.forget, [owner, .integer(old.milliseconds)])
         let values = [owner, .text(bundleID), .text(productID)]
         if let row = try writing.first(Statement.Intents.open, values) {
-            let open = try IntentRow(row: row)
+            let open = try stored(try IntentRow(row: row).id)
+            if open.isBought {
+                try writing.execute(
+                    Statement.Intents.settle,
+                    [
+                        owner, .text(open.id), .text(PurchaseIntentState.continued.rawValue),
+                        .integer(wall.milliseconds),
+                    ])
+                return try add(owner)
+            }
             let held = wall.adding(seconds: -PurchaseIntentRules.heldSeconds)
             try writing.execute(
                 Statement.Intents.release,
                 [owner, .text(open.id), .integer(held.milliseconds), .integer(line.revision)])
             return (try stored(open.id), false)
         }
+        return try add(owner)
+    }
+
+    private func add(_ owner: SQLValue) throws -> (IntentRow, Bool) {
+        let (writing, wall) = (line.writing, line.wall)
         let expires = wall.adding(seconds: PurchaseIntentRules.keptSeconds)
         try writing.execute(
             Statement.Intents.add,
