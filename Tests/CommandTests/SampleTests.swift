@@ -85,7 +85,8 @@ import Testing
     }
 
     /// The first `buy` is answered with what is owed, unless that was delivered and finished
-    /// before the payment came to the store: then it is sold again.
+    /// before the payment came to the store: then it is sold again. If it was finished while
+    /// the answer was under way, the payment ends without a second delivery.
     @Test func `an owed purchase and new ones are credited, each once`() async throws {
         let outcome = try await rig.run(
             "shopkeeper", "exec", "--", "sh", "-c",
@@ -96,7 +97,8 @@ import Testing
             shopkeeper transaction list --json | grep -c '"productId"'
             """)
 
-        #expect(["5\n10\n2\n", "10\n15\n3\n"].contains(outcome.output), "\(outcome.output)")
+        let right = ["5\n10\n2\n", "10\n15\n3\n", "10\n2\n"]
+        #expect(right.contains(outcome.output), "\(outcome.output)")
     }
 
     @Test func `killed at any moment, it credits what was sold, once`() async throws {
