@@ -331,8 +331,12 @@ import Testing
         clock.move(seconds: 5)
         _ = try await book.ledger.deliverWebhooks()
         let resting = await seconds()
+        // An operator who replays a message wants it sent now.
+        _ = try await book.ledger.replayWebhooks(WebhooksRequest(url: Self.url))
+        let replayed = book.ledger.errands.rest(of: Self.url, at: clock.wall.now)
 
         #expect([idle, owed, failed, blocked, resting] == [30, 2, 5, 5, 30])
+        #expect(replayed == nil)
     }
 
     @Test(arguments: ["", "whsec_", "whsec_QUJD", "QUJD", "whsec_!!!"])

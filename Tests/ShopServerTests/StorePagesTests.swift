@@ -62,6 +62,33 @@ import Testing
         }
     }
 
+    @Test func `a choice has a page of its own, and loading that chooses nothing`() async throws {
+        try await TestServer.with { server in
+            let app = TestServer.bundleID.value
+            _ = try await realm(server).promotions.set(
+                "pro", bundleID: app, image: SamplePicture.png(), visibility: "show",
+                Shop.RequestContext(requestID: "test"))
+            let browser = Browser(server)
+            #expect(try await browser.get(Self.app).text.contains("Sign in to get The pro"))
+            _ = try await browser.signIn(TestServer.customer, TestServer.password)
+            let token = try #require(try await browser.get(Self.app).formToken)
+            #expect(try await browser.post("\(Self.app)/choices/pro", [:]).status == 403)
+            let none = try await browser.post("\(Self.app)/choices/credits.5", ["form": token])
+            #expect(none.status == 404)
+
+            let chosen = try await browser.post("\(Self.app)/choices/pro", ["form": token])
+            let page = try #require(chosen.header("Location"))
+            #expect(chosen.status == 303 && page.hasPrefix("/store/choices/"))
+            for _ in 1...2 {
+                #expect(try await browser.get(page).text.contains("within 24 hours"))
+            }
+            let again = try await browser.post("\(Self.app)/choices/pro", ["form": token])
+            #expect(again.header("Location") == page)
+            let strange = "/store/choices/00000000-0000-4000-8000-00000000abcd"
+            #expect(try await browser.get(strange).status == 404)
+        }
+    }
+
     @Test func `an app has an icon and a description, and featured apps come first`() async throws {
         try await TestServer.with { server in
             let room = try await realm(server).catalogue
