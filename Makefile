@@ -2,6 +2,9 @@
 # `make run` and `make test` are all a newcomer needs; `make help` lists the rest.
 
 SWIFT ?= swift
+# Of every build; with other flags everything is built again.
+BUILD_FLAGS ?=
+BUILD := $(SWIFT) build $(BUILD_FLAGS)
 PYTHON ?= python3
 VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
@@ -13,28 +16,28 @@ help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
 
 run: packages        ## serve the sample's catalogue on http://127.0.0.1:4780
-	$(SWIFT) build --product shopkeeper
-	$(SWIFT) build --product hidden-beaches
-	$(SWIFT) build --product level-pack
-	$(SWIFT) build --product monkey-credits
-	$(SWIFT) build --product newsstand
-	$(SWIFT) build --product photo-filters
-	$(SWIFT) build --product photo-filters-server
-	$(SWIFT) build --product remove-ads
+	$(BUILD) --product shopkeeper
+	$(BUILD) --product hidden-beaches
+	$(BUILD) --product level-pack
+	$(BUILD) --product monkey-credits
+	$(BUILD) --product newsstand
+	$(BUILD) --product photo-filters
+	$(BUILD) --product photo-filters-server
+	$(BUILD) --product remove-ads
 	@exec "$$($(SWIFT) build --show-bin-path)/shopkeeper" serve \
 	    Samples/MonkeyCredits/MonkeyCredits.storekit --bundle-id com.example.monkeycredits $(ARGS)
 
 run-journal: packages ## the sample with a server that embeds the ledger: store, server and app
-	$(SWIFT) build --product shopkeeper
-	$(SWIFT) build --product journal-server
-	$(SWIFT) build --product journal
+	$(BUILD) --product shopkeeper
+	$(BUILD) --product journal-server
+	$(BUILD) --product journal
 	@export PATH="$$($(SWIFT) build --show-bin-path):$$PATH"; exec shopkeeper exec \
 	    Samples/Journal/Journal.storekit --bundle-id com.example.journal -- Samples/Journal/run $(ARGS)
 
 test: packages peers lint build unit  ## lint, build, every test, the peers' checks
 
 build:
-	scripts/within 40 build $(SWIFT) build --build-tests
+	scripts/within 40 build $(BUILD) --build-tests
 
 unit:                ## every test that is built, on both engines
 	@scripts/run-tests --new-tally
@@ -71,7 +74,7 @@ format:              ## write the files as the formatter wants them
 	$(SWIFT) format format --in-place --parallel --recursive $(wildcard $(SOURCES))
 
 test-stranger: packages  ## build a stranger's package against StoreKit, for real
-	scripts/within 30 test-stranger scripts/test-stranger
+	BUILD_FLAGS="$(BUILD_FLAGS)" scripts/within 30 test-stranger scripts/test-stranger
 
 packages:            ## system packages that are missing, through apt
 	@scripts/within 10 packages scripts/install-packages

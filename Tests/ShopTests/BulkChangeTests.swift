@@ -117,7 +117,7 @@ import Testing
         let calls = try await BulkStoryOfCuts(nil).run()
         #expect(calls > 20)
         var fired = 0
-        let cuts = SeededShare.of(0..<calls, oneIn: 10)
+        let cuts = SeededShare.of(0..<calls, oneIn: TestPlaces.isOnPostgres ? 30 : 10)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = BulkStoryOfCuts((call, side))

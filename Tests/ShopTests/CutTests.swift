@@ -54,7 +54,7 @@ import Testing
         #expect(calls > than)
 
         var fired = 0
-        let cuts = SeededShare.of(0..<calls, oneIn: 3)
+        let cuts = SeededShare.of(0..<calls, oneIn: TestPlaces.isOnPostgres ? 9 : 3)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = story((call, side))

@@ -10,11 +10,11 @@ import Testing
 @testable import Work
 
 /// Ten years of many subscriptions, whose customers decide by a seed.
-@Suite(.unforgiven, .timeLimit(.minutes(30))) struct DecadeTests {
+@Suite(.onPostgresAlready, .unforgiven, .timeLimit(.minutes(30))) struct DecadeTests {
     /// 50, and in a soak 1,000.
     private static let customers = SeededShare.isAll ? 1000 : 50
 
-    /// Twice on the engine of the run, and once on the other one.
+    /// Twice on SQLite, and once on PostgreSQL.
     @Test(arguments: [Seeds.fresh])
     func `the same seed gives the same ten years, on both engines`(seed: UInt64) async throws {
         let first = try await Decade(seed, customers: Self.customers).play()
@@ -23,7 +23,6 @@ import Testing
         try await first.check()
 
         #expect(try await Decade(seed, customers: Self.customers).play().told() == told)
-        guard !TestPlaces.isOnPostgres else { return }
         let cluster = try await PostgresCluster.shared()
         let places = TestPlaces(server: TestPlaces.Server(conninfo: cluster.conninfo))
         let other = try await Decade(seed, customers: Self.customers, places: places).play()

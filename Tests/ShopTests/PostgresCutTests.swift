@@ -11,7 +11,7 @@ import Testing
 
 /// Purchases whose line to PostgreSQL is cut at each message: asked again
 /// under the same id they are sold and paid once.
-@Suite(.unforgiven, .timeLimit(.minutes(15))) struct PostgresCutTests {
+@Suite(.onPostgresAlready, .unforgiven, .timeLimit(.minutes(15))) struct PostgresCutTests {
     private func rig(
         _ processor: ScriptedProcessor? = nil
     ) async throws -> (world: TestWorld, proxy: CuttingProxy, session: DeviceSession) {

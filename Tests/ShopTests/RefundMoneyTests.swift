@@ -157,7 +157,7 @@ import Testing
         let calls = try await RefundStoryOfCuts(nil, states).run()
         #expect(calls > 12)
         var fired = 0
-        let cuts = SeededShare.of(0..<calls, oneIn: 3)
+        let cuts = SeededShare.of(0..<calls, oneIn: TestPlaces.isOnPostgres ? 9 : 3)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = RefundStoryOfCuts((call, side), states)

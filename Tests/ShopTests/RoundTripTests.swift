@@ -11,7 +11,7 @@ import Testing
 
 /// How often a use case waits for PostgreSQL, and for how many statements:
 /// an engine in the process hides both. docs/ARCHITECTURE.md has the table.
-@Suite(.timeLimit(.minutes(5))) struct RoundTripTests {
+@Suite(.onPostgresAlready, .timeLimit(.minutes(5))) struct RoundTripTests {
     private static func world() async throws -> TestWorld {
         let cluster = try await PostgresCluster.shared()
         let places = TestPlaces(server: TestPlaces.Server(conninfo: cluster.conninfo))

@@ -106,8 +106,7 @@ final class TestPlaces: Sendable {
             registry: { try await self.open("registry", $0) },
             realm: { try await self.open("realm-" + $0, $1) },
             deleteRealm: { id in
-                self.kept.withLock { $0["realm-" + id] = nil }
-                try await self.postgres?.dropSchema(self.schema("realm-" + id))
+                try await self.drop("realm-" + id, self.postgres)
                 self.deleted.withLock { $0.append(id) }
             }, isOneProcess: isOneProcess)
         do { places.clusters = try far.enumerated().map(cluster) } catch {
@@ -128,8 +127,7 @@ final class TestPlaces: Sendable {
             },
             deleteRealm: { id in
                 try self.check(buckets)
-                self.kept.withLock { $0[prefix + id] = nil }
-                try await self.farPostgres?.dropSchema(self.schema(prefix + id))
+                try await self.drop(prefix + id, self.farPostgres)
             })
     }
 
@@ -158,8 +156,7 @@ final class TestPlaces: Sendable {
     /// `SHOPKEEPER_TEST_PARTITIONS` splits the tables into so many parts there.
     private static let partitions = ProcessInfo.processInfo
         .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
-    private static let worlds = Atomic<Int>(0)
-    private let number = TestPlaces.worlds.add(1, ordering: .relaxed).newValue
+    private let schemas = Mutex<[String: UsedSchemas.Lent]>([:])
     private let connected = Mutex<[Bool: PostgresDatabase]>([:])
     private var postgres: PostgresDatabase? { connected.withLock { $0[false] } }
     private var farPostgres: PostgresDatabase? { connected.withLock { $0[true] } }
@@ -167,11 +164,27 @@ final class TestPlaces: Sendable {
     deinit {
         let databases = connected.withLock { Array($0.values) }
         guard !databases.isEmpty else { return }
-        Task { for database in databases { await database.close() } }
+        let lent = server == nil ? schemas.withLock { Array($0.values) } : []
+        Task {
+            for database in databases { await database.close() }
+            await UsedSchemas.giveBack(lent)
+        }
     }
 
-    private func schema(_ name: String) -> String {
-        "w\(number)_" + name.lowercased().filter { $0.isLetter || $0.isNumber }
+    private func schema(_ name: String, _ migrations: [Migration], _ isFar: Bool) -> String {
+        schemas.withLock { schemas in
+            let lent =
+                schemas[name]
+                ?? UsedSchemas.lend(UsedSchemas.Kind(migrations: migrations, isFar: isFar))
+            schemas[name] = lent
+            return lent.name
+        }
+    }
+
+    private func drop(_ name: String, _ database: PostgresDatabase?) async throws {
+        kept.withLock { $0[name] = nil }
+        guard let schema = schemas.withLock({ $0.removeValue(forKey: name) }) else { return }
+        try await database?.dropSchema(schema.name)
     }
 
     private func openAnew(
@@ -200,7 +213,8 @@ final class TestPlaces: Sendable {
             connected[isFar] = database
             return database
         }
-        return try await database.schema(schema(name), migrations: migrations)
+        return try await database.schema(
+            schema(name, migrations, isFar), migrations: migrations)
     }
 
     /// What the stores of one database tell each other.
