@@ -28,6 +28,9 @@ public actor Device {
         /// another storefront. Without an answer it does not.
         public var storefrontAnswerMilliseconds = 1000
 
+        /// Writes the bytes of downloads. Nil for the system's disk.
+        var contentWriting: PartFile.Writing?
+
         public init() {}
     }
 
