@@ -179,7 +179,9 @@ import Testing
                 #expect(try map(download) == "map 1.1" && download.contentVersion == "1.1")
             } else {
                 #expect(download.contentURL == nil)
-                #expect(download.error?.localizedDescription == "The product has no content.")
+                #expect(
+                    download.error?.localizedDescription
+                        == "The product has no content. Read the transactions again.")
             }
         }
     }
