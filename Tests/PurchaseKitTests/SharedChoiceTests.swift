@@ -41,7 +41,7 @@ struct SharedChoiceTests {
         await first.observer.diary.wait(for: "purchasing")
         choose(second)
         await second.observer.diary.wait(for: "purchasing")
-        sheet.gate.signal()
+        sheet.open()
         await first.observer.diary.wait(for: "purchased")
         await second.observer.diary.wait(for: "purchased")
         first.queue.finishTransaction(try #require(first.observer.transactions.last))
@@ -114,15 +114,13 @@ struct SharedChoiceTests {
 
 /// Confirms when a test lets it.
 private final class GatedSheet: PaymentSheet {
-    let gate = DispatchSemaphore(value: 0)
+    private let isOpen = Mutex(false)
+
+    func open() { isOpen.withLock { $0 = true } }
 
     func present(_ contents: SheetContents) async -> SheetAnswer {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.gate.wait()
-                continuation.resume(returning: .confirm)
-            }
-        }
+        await until("an open gate") { isOpen.withLock { $0 } }
+        return .confirm
     }
 
     func notify(_ sentence: String) async {}
