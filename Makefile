@@ -88,6 +88,7 @@ $(VENV)/.installed: Tests/Peers/requirements.txt
 	@touch $@
 
 bench: packages peers  ## the figures, as ratios measured in one run
+	@scripts/install-packages nginx-light libarchive-tools
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/bench $(ARGS)
 
 fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer

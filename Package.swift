@@ -69,6 +69,7 @@ let package = Package(
         .library(name: "CatalogueFile", targets: ["CatalogueFile"]),
         .library(name: "SignedData", targets: ["SignedData"]),
         .library(name: "StoreWire", targets: ["StoreWire"]),
+        .library(name: "ContentPackage", targets: ["ContentPackage"]),
         .library(name: "Commerce", targets: ["Commerce"]),
         .library(name: "Live", targets: ["Live"]),
         // Where foreign bytes enter, for the fuzzers.

@@ -24,6 +24,7 @@ let package = Package(
                 "CSlowSync",
                 .product(name: "CatalogueFile", package: "shopkeeper"),
                 .product(name: "Commerce", package: "shopkeeper"),
+                .product(name: "ContentPackage", package: "shopkeeper"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),

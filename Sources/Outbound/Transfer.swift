@@ -11,6 +11,8 @@ import Foundation
 final class Transfer: @unchecked Sendable {
     typealias Outcome = Result<OutboundResponse, OutboundFault>
 
+    /// How much of a stream is received at once.
+    private static let streamBufferBytes = 256 * 1024
     /// The most bytes in an answer's head. A longer one is a fault.
     private static let headBytesMax = 64 * 1024
 
@@ -65,7 +67,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func set(_ easy: UnsafeMutableRawPointer) -> Bool {
-        let numbers: [(CURLoption, Int)] = [
+        var numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)),
             (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
@@ -78,6 +80,7 @@ final class Transfer: @unchecked Sendable {
             (CURLOPT_LOW_SPEED_LIMIT, request.stallSeconds == nil ? 0 : 100),
             (CURLOPT_LOW_SPEED_TIME, request.stallSeconds ?? 0),
         ]
+        if stream != nil { numbers.append((CURLOPT_BUFFERSIZE, Self.streamBufferBytes)) }
         guard numbers.allSatisfy({ ccurl_set_long(easy, $0, $1) == CURLE_OK }) else {
             return false
         }

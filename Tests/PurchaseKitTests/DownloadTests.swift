@@ -80,10 +80,13 @@ struct DownloadTests {
         }
     }
 
-    private func launch(_ player: Player, naps: Bool = true) -> Rig.Launch {
+    private func launch(
+        _ player: Player, naps: Bool = true, contentWriting: PartFile.Writing? = nil
+    ) -> Rig.Launch {
         let app = rig.launch(
             observer: nil, naps: naps,
-            files: FolderDeviceFiles(folder: URL(fileURLWithPath: folder + "/device")))
+            files: FolderDeviceFiles(folder: URL(fileURLWithPath: folder + "/device")),
+            contentWriting: contentWriting)
         app.queue.add(player)
         return app
     }
@@ -208,6 +211,37 @@ struct DownloadTests {
         #expect(shelf.fetches == [0, 9_000])
         #expect(map(second.download) == "map 1")
         await next.device.close()
+    }
+
+    @Test func `a full disk fails it, and it goes on when there is space`() async throws {
+        let space = Mutex(9_000)
+        let player = Player()
+        let app = launch(player) { file, bytes, count, place in
+            let room = space.withLock { $0 } - Int(place)
+            guard room > 0 else {
+                errno = ENOSPC
+                return -1
+            }
+            return pwrite(file, bytes, min(count, room), place)
+        }
+        app.add("level.two")
+        await player.diary.wait(for: "failed")
+
+        let download = try #require(player.download)
+        let error = try #require(download.error as? SKError)
+        #expect(error.localizedDescription.contains("The disk is full. Free some space"))
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == Int(ENOSPC))
+        #expect(download.contentURL == nil && partBytes == 9_000)
+        app.queue.start([download])
+        await player.diary.wait(for: "failed", count: 2)
+        #expect(partBytes == 9_000)
+
+        space.withLock { $0 = .max }
+        app.queue.start([download])
+        await player.diary.wait(for: "finished")
+        #expect(shelf.fetches == [0, 9_000, 9_000])
+        #expect(map(download) == "map 1" && download.error == nil)
+        await app.device.close()
     }
 
     @Test func `what is finished is there at the next launch`() async {

@@ -91,7 +91,11 @@ import Testing
             let product = try #require(try await device.products("caves").first)
             #expect(product.isDownloadable)
             #expect(product.downloadContentVersion == "1.0")
-            for fault in [TestWire.Fault.cutOff, .notSent, .unavailable, .cutOff] {
+            let faults: [TestWire.Fault] = [
+                .cutOff, .notSent, .trickle(milliseconds: 5), .unavailable, .cutOff,
+                .trickle(milliseconds: 5),
+            ]
+            for fault in faults {
                 shop.wire.fail(.contentBytes, fault)
             }
             shop.wire.fail(.content, .answerLost)
@@ -143,6 +147,42 @@ import Testing
 
             #expect(try map(download) == "map 1.0")
             #expect(download.contentVersion == "1.0")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a version that is removed half way`(hasNext: Bool) async throws {
+        let shop = try await shop()
+        try await upload("1.0", to: shop)
+        try await ServedShop.with(shop) { served in
+            let device = try await served.device()
+            shop.wire.fail(.contentBytes, .cutOff)
+            // Until the end of the launch.
+            shop.wire.fail(.content, .late(milliseconds: 0))
+            shop.wire.fail(.content, .late(milliseconds: 60_000))
+            let first = Player()
+            device.queue.add(first)
+            try await device.buy("caves")
+            await until("a transfer that was cut", seen: "\(first.seen)") {
+                shop.wire.count(.contentBytes) == 1
+            }
+            await device.restart()
+            if hasNext { try await upload("1.1", to: shop) }
+            try await shop.removeContent("1.0", of: "caves")
+            shop.wire.mend()
+            let player = Player()
+            device.queue.add(player)
+
+            let download = try await player.wait(for: hasNext ? .finished : .failed)
+
+            if hasNext {
+                #expect(try map(download) == "map 1.1" && download.contentVersion == "1.1")
+            } else {
+                #expect(download.contentURL == nil)
+                #expect(
+                    download.error?.localizedDescription
+                        == "The product has no content. Read the transactions again.")
+            }
         }
     }
 

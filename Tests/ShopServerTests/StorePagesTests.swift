@@ -89,6 +89,36 @@ import Testing
         }
     }
 
+    @Test func `choices of two browsers at once are one`() async throws {
+        try await TestServer.with { server in
+            let app = TestServer.bundleID.value
+            _ = try await realm(server).promotions.set(
+                "pro", bundleID: app, image: SamplePicture.png(), visibility: "show",
+                Shop.RequestContext(requestID: "test"))
+            var pages: [String] = []
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 1...2 {
+                    let browser = Browser(server)
+                    _ = try await browser.signIn(TestServer.customer, TestServer.password)
+                    let token = try #require(try await browser.get(Self.app).formToken)
+                    let cookies = browser.cookies.map { "\($0)=\($1)" }.joined(separator: "; ")
+                    let lines = [
+                        "Origin: http://127.0.0.1:\(server.port)", "Cookie: \(cookies)",
+                    ]
+                    for _ in 1...3 {
+                        group.addTask {
+                            try await Browser(server).post(
+                                "\(Self.app)/choices/pro", ["form": token], lines
+                            ).header("Location")
+                        }
+                    }
+                }
+                for try await page in group { pages.append(try #require(page)) }
+            }
+            #expect(pages.count == 6 && Set(pages).count == 1, "\(pages)")
+        }
+    }
+
     @Test func `an app has an icon and a description, and featured apps come first`() async throws {
         try await TestServer.with { server in
             let room = try await realm(server).catalogue
@@ -172,6 +202,12 @@ import Testing
                     ], storefront: "USA", locale: "en_US"),
                 app: AppDescription(bundleID: TestServer.bundleID, name: Self.markup))
             _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: Self.markup))
+            _ = try await realm.catalogue.changeAppPage(
+                TestServer.bundleID.value,
+                AppPageChange(
+                    description: Self.markup, price: Self.markup,
+                    url: "https://example.com/\(#""><script>"#)"),
+                Shop.RequestContext(requestID: "test"))
             let browser = Browser(server)
             #expect(try await browser.signIn(Self.markup, "").status == 303)
             let query = "%3Cscript%3Ealert(%221%22)%3C/script%3E%3Cb%20title='x'%3E&amp;amp;"

@@ -2,7 +2,9 @@
 
 import Commerce
 import Foundation
+import Storage
 import StoreWire
+import Synchronization
 import Testing
 
 @testable import Shop
@@ -44,6 +46,35 @@ import Testing
         let entries = try await world.realm.auditEntries().entries.suffix(2)
         #expect(entries.map(\.deed) == ["content.begin", "content.complete"])
         #expect(entries.map(\.subject) == Array(repeating: "\(Self.app)/pro/1.0", count: 2))
+    }
+
+    @Test func `customers of another cluster download what is hosted at home`() async throws {
+        let places = TestPlaces(far: [TestClusters.far])
+        let world = try await ContentWorld(places: places)
+        let zip = try await world.upload()
+        _ = try await world.realm.customers.createCustomer(
+            CreateCustomerRequest(name: "neighbour"))
+        var links: [String] = []
+        for (number, customer) in [(1, nil), (2, "neighbour")] {
+            let session = try await world.world.session(customer: customer)
+            let bought = try await world.world.buy("pro", purchaseID(number), session: session)
+            #expect(bought.content?.version == "1.0")
+            let page = try await world.realm.purchases.transactions(
+                since: 0, session, TestWorld.context)
+            let sold = try await world.realm.purchases.listTransactions(
+                customer: session.customer.description)
+            let id = try #require(sold.transactions.first?.payload.transactionId)
+            #expect(page.transactions.map(\.content?.version) == ["1.0"])
+            links.append(try await world.room.link(id, ContentRequest(), session).url)
+        }
+
+        for link in links {
+            #expect(try await world.open(link).read(at: 0, count: zip.count) == zip)
+        }
+        places.down.withLock { _ = $0.insert(TestClusters.far) }
+        let fault = await ClusterTests.fault { _ = try await world.open(links[0]) }
+        #expect(fault?.code == .unavailable)
+        #expect(try await world.open(links[1]).length == Int64(zip.count))
     }
 
     @Test func `a version is never replaced, and the same bytes are there already`()
@@ -116,6 +147,34 @@ import Testing
         #expect([beyond, empty, long] == ["pieceBeyondEnd", "pieceInvalid", "pieceInvalid"])
         #expect(early.error.code == "contentIncomplete")
         #expect(early.error.message == "The store has 1 of \(zip.count) bytes.")
+    }
+
+    @Test func `an upload goes on after an interruption at every piece`() async throws {
+        let world = try await ContentWorld()
+        let zip = try ContentWorld.package(filler: 5000)
+        let pieces = stride(from: 0, to: zip.count, by: 700).map {
+            Array(zip[$0..<min($0 + 700, zip.count)])
+        }
+        var received = 0
+        for piece in pieces {
+            let begun = try await world.begin(zip)
+            #expect(begun.state == "processing" && begun.received == Int64(received))
+            let early = try await world.code { try await world.complete() }
+            #expect(early == "contentIncomplete")
+            try await world.append(piece, at: received)
+            // Its answer was lost: the client sends the piece again, and learns the offset.
+            let again = try await refusal { try await world.append(piece, at: received) }.error
+            received += piece.count
+            #expect(again.code == "contentOffsetWrong")
+            #expect(again.remedy == "continue at \(received)")
+            try await world.restart()
+        }
+
+        #expect(try await world.begin(zip).received == Int64(zip.count))
+        #expect(try await world.complete().state == "ready")
+        try await world.restart()
+        #expect(try await world.complete().state == "ready")
+        #expect(try await world.states() == ["1.0 ready"])
     }
 
     @Test func `what fails its check is dropped, and can be uploaded anew`() async throws {

@@ -24,10 +24,13 @@ final class ContentWorld {
     var realm: Realm { world.realm }
     var wall: TestWall { world.wall }
 
-    init(environment: Environment = .sandbox, realm: String? = nil) async throws {
+    init(
+        places: TestPlaces = TestPlaces(), environment: Environment = .sandbox,
+        realm: String? = nil
+    ) async throws {
         files = FolderContentFiles(path: folder)
         world = try await TestWorld.open(
-            realm: realm, environment: environment, content: files)
+            places: places, realm: realm, environment: environment, content: files)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }

@@ -14,12 +14,13 @@ enum BenchStore {
     static func open(
         in folder: URL, places: StoragePlaces? = nil, courier: (any Courier)? = nil
     ) async throws -> Store {
-        let ports = StorePorts(
+        var ports = StorePorts(
             places: places ?? files(in: folder),
             keys: FileKeyStore(
                 directory: folder.appendingPathComponent("keys").path, randomness: Live.randomness),
             wall: Live.wallClock, randomness: Live.randomness, courier: courier,
             sleep: { try await Live.sleep($0) })
+        ports.content = FolderContentFiles(path: folder.appendingPathComponent("content").path)
         return try await Store.open(ports)
     }
 
@@ -76,6 +77,16 @@ enum BenchStore {
             in: URL(fileURLWithPath: folder), places: conninfo.map(BenchPostgres.places),
             courier: BenchCourier())
         _ = try await realm(of: store)
+        try await serve(store)
+    }
+
+    /// Serves a folder's store with the catalogue that it has, until it is killed; prints
+    /// the port when it listens.
+    static func serveAsIs(_ folder: String) async throws {
+        try await serve(try await open(in: URL(fileURLWithPath: folder)))
+    }
+
+    private static func serve(_ store: Store) async throws {
         var logger = Logger(label: "bench")
         logger.logLevel = .error
         let server = ShopServer(
@@ -123,12 +134,9 @@ final class ServedProcess {
     }
 
     /// Bytes that the process holds in memory.
-    var residentBytes: Int {
-        let path = "/proc/\(process.processIdentifier)/status"
-        let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
-    }
+    var residentBytes: Int { (try? memory.resident) ?? 0 }
+
+    var memory: ProcessMemory { get throws { try ProcessMemory("\(process.processIdentifier)") } }
 
     func kill() { end(SIGKILL) }
 

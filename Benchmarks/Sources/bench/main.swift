@@ -3,8 +3,9 @@
 import Foundation
 
 /// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`,
-/// `bench bare …`, `bench hold`, `bench plain …` and `bench read …` are the processes of a load,
-/// of a store, of a bare handler, of bare servers and of a catalogue file.
+/// `bench bare …`, `bench hold`, `bench plain …`, `bench read …`, `bench serve-as-is …` and `bench
+/// fetch …` are the processes of a load, of a store, of a bare handler, of bare servers, of a
+/// catalogue file, of a store that was prepared, and of a device.
 raiseFileLimit()
 do { exit(try await Bench.main(Array(CommandLine.arguments.dropFirst()))) } catch let failure
     as ClientFailure
@@ -28,7 +29,7 @@ struct Bench {
     private static let subjects = [
         "signatures", "purchases", "receipts", "history", "footprint", "latency",
         "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
-        "jumps", "events", "server-api", "queue",
+        "jumps", "events", "server-api", "queue", "downloads", "pages",
     ]
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -52,6 +53,14 @@ struct Bench {
         }
         if arguments.first == "plain", arguments.count == 2, let count = Int(arguments[1]) {
             try await PlainServer.serve(bytes: count)
+            return 0
+        }
+        if arguments.first == "serve-as-is", arguments.count == 2 {
+            try await BenchStore.serveAsIs(arguments[1])
+            return 0
+        }
+        if arguments.first == "fetch", arguments.count == 6 {
+            try await FetchingProcess.fetch(Array(arguments.dropFirst()))
             return 0
         }
         if arguments.first == "read", arguments.count == 2 {
@@ -125,6 +134,11 @@ struct Bench {
                 let asked = try await ServerAPIBench().run()
                 figures += asked.figures
                 notes += asked.notes
+            case "downloads":
+                let downloads = try await DownloadBench().run()
+                figures += downloads.figures
+                notes += downloads.notes
+            case "pages": figures += try await PageBench().run()
             case "events": figures += try await EventsBench().run()
             case "history": figures += try await HistoryBench().run()
             case "footprint":

@@ -204,7 +204,7 @@ extension Device {
         while !Task.isCancelled, turn == downloads[key]?.turn {
             let wakes = wakeCount
             do throws(DeviceFilesFault) {
-                if let file = try downloadFolder?.open(key) {
+                if let file = try downloadFolder?.open(key, writing: options.contentWriting) {
                     downloads[key]?.file = file
                     return happen(.admitted(bytes: file.total), key, turn: turn)
                 }
@@ -289,7 +289,8 @@ extension Device {
             return happen(.failed(Self.failure(fault)), key, turn: turn)
         }
         guard turn == downloads[key]?.turn else { return }
-        downloads[key]?.machine.noteSynced(file.sync())
+        // A whole file is read and compared next, and is synced with what is unpacked.
+        if file.total < link.length { downloads[key]?.machine.noteSynced(file.sync()) }
         noteBeginning(key)
         happen(.fetched(total: file.total, end), key, turn: turn)
     }

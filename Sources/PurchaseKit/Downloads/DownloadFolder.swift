@@ -37,9 +37,12 @@ struct DownloadFolder: Sendable {
         try disk.rename(new, to: recordFile(key))
     }
 
-    func open(_ key: String) throws(DeviceFilesFault) -> PartFile? {
+    func open(
+        _ key: String, writing: PartFile.Writing?
+    ) throws(DeviceFilesFault) -> PartFile? {
         try make()
-        return try PartFile(package(key))
+        guard let writing else { return try PartFile(package(key)) }
+        return try PartFile(package(key), writing: writing)
     }
 
     /// Unpacks a whole package. What was unpacked before is replaced. Blocks.

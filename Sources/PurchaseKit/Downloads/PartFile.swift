@@ -15,13 +15,31 @@ final class PartFile: Sendable {
     /// How many bytes a power failure may take.
     static let syncEvery: Int64 = 8 << 20
 
+    /// Writes like `pwrite`, so that tests can use a disk that is full.
+    typealias Writing = @Sendable (Int32, UnsafeRawPointer?, Int, off_t) -> Int
+
     let path: String
     private let file: Int32
-    private let state: Mutex<(total: Int64, synced: Int64, fault: DeviceFilesFault?)>
+    private let writing: Writing
+    private let state: Mutex<State>
+
+    private struct State {
+        var total: Int64
+        var synced: Int64 = 0
+        var fault: DeviceFilesFault?
+        /// Up to where a sync is running or has been.
+        var syncing: Int64 = 0
+        var isSyncing = false
+        /// Counts truncations. A sync that began before one says nothing of later bytes.
+        var turn = 0
+    }
 
     /// Nil if another process, or an earlier launch, still writes it.
-    init?(_ path: String) throws(DeviceFilesFault) {
+    init?(
+        _ path: String, writing: @escaping Writing = { pwrite($0, $1, $2, $3) }
+    ) throws(DeviceFilesFault) {
         self.path = path
+        self.writing = writing
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw DeviceFilesFault(system: "open \(path)") }
         var facts = stat()
@@ -30,7 +48,7 @@ final class PartFile: Sendable {
             close(file)
             throw fault
         }
-        state = Mutex((Int64(facts.st_size), 0, nil))
+        state = Mutex(State(total: Int64(facts.st_size)))
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return nil }
     }
 
@@ -48,7 +66,7 @@ final class PartFile: Sendable {
         state.withLock { state in
             var left = bytes
             while !left.isEmpty {
-                let count = pwrite(file, left.baseAddress, left.count, off_t(state.total))
+                let count = writing(file, left.baseAddress, left.count, off_t(state.total))
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
                     state.fault = DeviceFilesFault(system: "write \(path)")
@@ -57,10 +75,24 @@ final class PartFile: Sendable {
                 state.total += Int64(count)
                 left = UnsafeRawBufferPointer(rebasing: left[count...])
             }
-            if state.total - state.synced >= Self.syncEvery, fsync(file) == 0 {
-                state.synced = state.total
-            }
+            beginSync(&state)
             return true
+        }
+    }
+
+    /// Syncs beside the transfer, which does not wait for the disk.
+    private func beginSync(_ state: inout State) {
+        guard !state.isSyncing, state.total - state.syncing >= Self.syncEvery else { return }
+        state.isSyncing = true
+        state.syncing = state.total
+        let (total, turn) = (state.total, state.turn)
+        DispatchQueue.global(qos: .utility).async { [self] in
+            let isSynced = fsync(file) == 0
+            self.state.withLock { state in
+                state.isSyncing = false
+                guard isSynced, state.turn == turn else { return }
+                state.synced = max(state.synced, total)
+            }
         }
     }
 
@@ -73,6 +105,8 @@ final class PartFile: Sendable {
             }
             state.total = count
             state.synced = min(state.synced, count)
+            state.syncing = state.synced
+            state.turn += 1
             return nil
         }
         if let fault { throw fault }

@@ -37,7 +37,9 @@ extension Device {
         let sale = entry(key).flatMap(Sale.init)
         do throws(DeviceFault) {
             if let sale { finishedSales.insert(sale) }
-            try change(.finished(key: key))
+            let actions = try change(.finished(key: key))
+            // Another process on this folder has finished it.
+            if actions.isEmpty, record?.entry(key)?.isUnderWay != true { report(.removed([key])) }
         } catch {
             if let sale { finishedSales.remove(sale) }
             ports.log("A transaction could not be finished: \(error.sentence)")
@@ -116,7 +118,7 @@ extension Device {
             // hide. After any other refusal, including one by a proxy, the
             // finish is sent again.
             ports.log("The store refused a finish: \(error.message)")
-            try? change(.acknowledged(key: key))
+            _ = try? change(.acknowledged(key: key))
         }
     }
 }

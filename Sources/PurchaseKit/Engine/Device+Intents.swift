@@ -87,7 +87,8 @@ extension Device {
     ) async throws(DeviceFault) {
         guard !isClosed, isHeard else { return }
         let id = intent.intentId
-        if entry(id) != nil {
+        if let known = entry(id) {
+            try takeOver(known)
             return try await report(.continued, of: id, in: session)
         }
         guard let product = try await product(intent.productId) else {

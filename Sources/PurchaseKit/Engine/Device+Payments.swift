@@ -34,13 +34,14 @@ struct Carriage {
 extension Device {
     /// A payment of a choice has the choice's id, and is there once.
     func enqueue(_ payment: PaymentContents, key: String) {
-        if payment.intentID != nil, entry(key) != nil { return deliver([key]) }
+        let isChoice = payment.intentID != nil
+        if isChoice, let known = entry(key), known.launch == launch { return deliver([key]) }
         var payment = payment
         payment.intentID = nil
         let entry = QueueEntry(
             key: key, purchaseID: key, launch: launch, payment: payment, state: .asked)
         do throws(DeviceFault) {
-            try change(.added(entry))
+            if isChoice { try join(entry) } else { try change(.added(entry)) }
             wake()
         } catch {
             failUnwritten(entry, error.paymentFailure)

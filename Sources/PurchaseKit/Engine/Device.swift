@@ -28,6 +28,9 @@ public actor Device {
         /// another storefront. Without an answer it does not.
         public var storefrontAnswerMilliseconds = 1000
 
+        /// Writes the bytes of downloads. Nil for the system's disk.
+        var contentWriting: PartFile.Writing?
+
         public init() {}
     }
 
@@ -61,6 +64,8 @@ public actor Device {
     /// The tasks that carry payments, by key.
     var carriers: [String: Task<Void, Never>] = [:]
     var finishers: [String: Task<Void, Never>] = [:]
+    /// Follow entries of other launches that this one has added too, by key.
+    var attended: [String: Task<Void, Never>] = [:]
     var follower: Task<Void, Never>?
     var naps: [Int: Task<Void, Never>] = [:]
     var napCount = 0
@@ -149,6 +154,7 @@ public actor Device {
         intentTask?.cancel()
         for task in carriers.values { task.cancel() }
         for task in finishers.values { task.cancel() }
+        for task in attended.values { task.cancel() }
         closeDownloads()
         ports.files.release(launch: launch)
     }
@@ -207,11 +213,12 @@ public actor Device {
         }
     }
 
-    /// Makes an event durable, then performs its actions.
+    /// Makes an event durable, then performs its actions, and returns them.
+    @discardableResult
     func change(
         _ event: QueueEvent, with files: [DeviceFile] = [],
         onlyIf fits: (QueueRecord) -> Bool = { _ in true }
-    ) throws(DeviceFault) {
+    ) throws(DeviceFault) -> [QueueAction] {
         _ = try openRecord()
         guard !isClosed else { throw .overtaken }
         let change: QueueFile.Change
@@ -228,6 +235,7 @@ public actor Device {
         note(change)
         noteReceipt()
         for action in change.actions { perform(action) }
+        return change.actions
     }
 
     private func noteFile() {
@@ -253,6 +261,7 @@ public actor Device {
             dropDownload(key)
             report(.removed([key]))
         case .carry(let key): carry(key, isResumed: false)
+        case .resume(let key): carry(key, isResumed: true)
         case .tellFinish(let key): tellFinish(key)
         }
     }

@@ -8,6 +8,9 @@ enum QueueEvent: Sendable {
     case launched(String, ended: Set<String>)
     case signedIn(QueueRecord.LastSignIn, QueueRecord.KnownRealm)
     case added(QueueEntry)
+    /// The payment of a choice, which another launch may have added before. The given
+    /// launches have ended.
+    case joined(QueueEntry, ended: Set<String>)
     /// The customer confirmed a price. The payment may be sent from now on.
     case confirmed(key: String, Owner, ShownPrice)
     /// The price had changed, and the customer confirmed the new one, under a
@@ -37,7 +40,7 @@ extension QueueEvent {
     /// the store has recorded, is found out again.
     var mustLast: Bool {
         switch self {
-        case .launched, .added, .deferred, .dropped, .acknowledged: false
+        case .launched, .added, .joined, .deferred, .dropped, .acknowledged: false
         case .signedIn, .confirmed, .repriced, .failed, .sold, .soldBefore, .arrived, .restored,
             .finished:
             true
@@ -92,6 +95,8 @@ enum QueueAction: Hashable, Sendable {
     case remove(key: String)
     /// Continue with the payment.
     case carry(key: String)
+    /// Continue with a payment that may have reached the store.
+    case resume(key: String)
     /// Send the finish to the store.
     case tellFinish(key: String)
 }
@@ -105,6 +110,7 @@ extension QueueRecord {
         case .launched(let launch, let ended): adopt(launch, ended: ended)
         case .signedIn(let who, let realm): learn(who, realm)
         case .added(let entry): add(entry)
+        case .joined(let entry, let ended): join(entry, ended: ended)
         case .confirmed(let key, let owner, let shown): confirm(key, owner, shown)
         case .repriced(let key, let refused, let id, let shown):
             reprice(key, refused, id, shown)
@@ -152,6 +158,22 @@ extension QueueRecord {
     private mutating func add(_ entry: QueueEntry) -> [QueueAction] {
         entries.append(entry)
         return [.deliver(key: entry.key), .carry(key: entry.key)]
+    }
+
+    /// Adds the payment of a choice once. A payment of a launch that has ended continues
+    /// in the one that joins it.
+    private mutating func join(_ entry: QueueEntry, ended: Set<String>) -> [QueueAction] {
+        guard let index = entries.firstIndex(where: { $0.key == entry.key }) else {
+            return add(entry)
+        }
+        let known = entries[index]
+        guard ended.contains(known.launch) else { return [.deliver(key: entry.key)] }
+        entries[index].launch = entry.launch
+        guard known.isUnderWay else { return [.deliver(key: entry.key)] }
+        return [
+            .deliver(key: entry.key),
+            known.state == .asked ? .carry(key: entry.key) : .resume(key: entry.key),
+        ]
     }
 
     private mutating func confirm(

@@ -44,12 +44,10 @@ struct PageDoor: RequestHandler {
                 ? "There is no such page." : "The store cannot show this page at present.")
         facts["title"] = "That did not work"
         facts["base"] = address.realm.map { "/realms/\($0)" } ?? ""
-        guard let text = PageText.library?.render(facts, withTemplate: "message") else {
-            return answer
-        }
+        guard let bytes = PageText.page("message", facts) else { return answer }
         let status = answer.response.status.code
         var response = PageVisit.dressed(
-            .bytes(Array(text.utf8), type: "text/html; charset=utf-8", status: status))
+            .bytes(bytes, type: "text/html; charset=utf-8", status: status))
         for name in [HTTPFields.Element.Name.allow, .retryAfter] {
             response.headers[name] = answer.response.headers[name]
         }

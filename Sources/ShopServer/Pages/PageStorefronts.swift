@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import Mustache
 
 /// The countries and regions of the pages' chooser, by name.
 enum PageStorefronts {
@@ -13,15 +14,22 @@ enum PageStorefronts {
         }.sorted { $0.name < $1.name }
     }()
 
-    static func options(chosen: Storefront?) -> [[String: Any]] {
-        let first: [[String: Any]] =
-            chosen == nil ? [["code": "", "name": "Of each app", "isChosen": true]] : []
-        return first
-            + named.map { place in
-                [
-                    "code": place.code, "name": place.name,
-                    "isChosen": place.code == chosen?.countryCode,
-                ]
-            }
+    /// The option of each in HTML.
+    private static let options: [(code: String, html: String)] = named.map { place in
+        let facts = ["storefronts": [["code": place.code, "name": place.name]]]
+        return (place.code, PageText.library?.render(facts, withTemplate: "storefronts") ?? "")
+    }
+    private static let all = options.map(\.html).joined()
+
+    /// The options of the chooser in HTML.
+    static func html(chosen storefront: Storefront?) -> String {
+        guard let code = storefront?.countryCode else {
+            return "<option value=\"\" selected>Of each app</option>\n\(all)"
+        }
+        let value = "value=\"\(code)\""
+        return options.map { option in
+            option.code == code
+                ? option.html.replacing(value, with: value + " selected") : option.html
+        }.joined()
     }
 }

@@ -12,7 +12,7 @@ enum PageText {
             "layout": layout, "today": today, "search": search, "app": app, "apps": apps,
             "card": card, "getting": getting, "icon": icon, "product": product, "reviews": reviews,
             "signIn": signIn, "account": account,
-            "message": message,
+            "message": message, "storefronts": storefronts,
         ]
         guard let templates = try? texts.mapValues(MustacheTemplate.init(string:)) else {
             return nil
@@ -20,6 +20,34 @@ enum PageText {
         return MustacheLibrary(templates: templates)
     }()
 
+    /// Renders a page. Nil if its template cannot be read. `storefronts`: the options of
+    /// the chooser at its end, which are the longest part of a page and are rendered once.
+    static func page(
+        _ name: String, _ facts: [String: Any], storefronts: String = ""
+    ) -> [UInt8]? {
+        library.flatMap { $0.render(facts, withTemplate: name) }
+            .map { Array("\($0)\(storefronts)\(end)".utf8) }
+    }
+
+    private static let storefronts = """
+        {{#storefronts}}
+        <option value="{{code}}">{{name}}</option>
+        {{/storefronts}}
+
+        """
+
+    /// What follows the options in every page.
+    private static let end = """
+        </select>
+        <button>Change</button>
+        </form>
+        </footer>
+        </body>
+        </html>
+
+        """
+
+    /// Ends where the options begin.
     private static let layout = """
         <!doctype html>
         <html lang="en">
@@ -62,15 +90,7 @@ enum PageText {
         <form method="get" action="{{base}}/store/storefront">
         <label for="storefront">Country or region</label>
         <select id="storefront" name="code">
-        {{#storefronts}}
-        <option value="{{code}}"{{#isChosen}} selected{{/isChosen}}>{{name}}</option>
-        {{/storefronts}}
-        </select>
-        <button>Change</button>
-        </form>
-        </footer>
-        </body>
-        </html>
+
         """
 
     private static let today = """

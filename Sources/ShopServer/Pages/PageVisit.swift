@@ -71,12 +71,11 @@ struct PageVisit: Sendable {
         all["isSandbox"] = isSandbox
         all["formToken"] = formToken
         all["visitorName"] = visitor?.name
-        all["storefronts"] = PageStorefronts.options(chosen: storefront)
-        guard let text = PageText.library?.render(all, withTemplate: name) else {
+        let storefronts = PageStorefronts.html(chosen: storefront)
+        guard let bytes = PageText.page(name, all, storefronts: storefronts) else {
             throw PageMissing(name: name)
         }
-        return Self.dressed(
-            .bytes(Array(text.utf8), type: "text/html; charset=utf-8", status: status))
+        return Self.dressed(.bytes(bytes, type: "text/html; charset=utf-8", status: status))
     }
 
     /// 303 to a page of this realm.

@@ -89,6 +89,7 @@ final class Rig: Sendable {
         sheet: (any PaymentSheet)? = nil, isRestricted: Bool = false, waitSeconds: Int = 0,
         transport: (any StoreTransport)? = nil, files: (any DeviceFiles)? = nil,
         wall: WallClock = .standing(at: Rig.now), answerMilliseconds: Int? = nil,
+        contentWriting: PartFile.Writing? = nil,
         onNap: @escaping @Sendable () -> Void = {}
     ) -> Launch {
         var configuration = DeviceConfiguration(
@@ -118,6 +119,7 @@ final class Rig: Sendable {
             callbacks: { body in callbacks.async(execute: body) }, log: { log.write($0) })
         var options = Device.Options()
         options.transactionsWaitSeconds = waitSeconds
+        options.contentWriting = contentWriting
         if let answerMilliseconds { options.storefrontAnswerMilliseconds = answerMilliseconds }
         let device = Device(configuration: configuration, ports: ports, options: options)
         let queue = SKPaymentQueue(device: device)
