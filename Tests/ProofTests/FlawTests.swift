@@ -88,7 +88,7 @@ struct FlawTests {
         ("upgrades-that-give-too-much", "upgrades_refund_once"),
         ("grants-doubled", "grants_are_those_of_the_products"),
         ("revocations-forgotten", "ledger_holds_what_was_proven"),
-        ("periods-moved", "entitlements_are_what_was_proven"),
+        ("subscriptions-for-ever", "entitlements_are_what_was_proven"),
         ("spendings-forgotten", "spendings_are_done_once"),
         ("refunds-without-entries", "credits_add_up"),
         ("releases-forgotten", "reservations_end_one_way"),

@@ -147,10 +147,9 @@ LEDGER_SABOTAGES = {
             UPDATE purchases SET revoked_at = NULL, revocation_reason = NULL
             WHERE transaction_id = NEW.transaction_id;
         END"""]),
-    "periods-moved": ("entitlements_are_what_was_proven", ["""
-        CREATE TRIGGER sabotage AFTER INSERT ON terms WHEN NEW.expires_at IS NOT NULL BEGIN
-            UPDATE terms SET expires_at = expires_at + 315360000000
-            WHERE transaction_id = NEW.transaction_id;
+    "subscriptions-for-ever": ("entitlements_are_what_was_proven", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON grants WHEN NEW.lasting = 'grace' BEGIN
+            UPDATE grants SET lasting = 'forever' WHERE transaction_id = NEW.transaction_id;
         END"""]),
     "spendings-forgotten": ("spendings_are_done_once", ["""
         CREATE TRIGGER sabotage AFTER INSERT ON credit_entries WHEN NEW.kind = 'spending' BEGIN
