@@ -162,7 +162,7 @@ LEDGER_SABOTAGES = {
     "releases-forgotten": ("reservations_end_one_way", ["""
         CREATE TRIGGER sabotage AFTER UPDATE ON redemptions
         WHEN NEW.released_at IS NOT NULL BEGIN
-            UPDATE redemptions SET released_at = NULL
+            UPDATE redemptions SET released_at = NULL, expires_at = reserved_at
             WHERE account = NEW.account AND idempotency_key = NEW.idempotency_key;
         END"""]),
 }
