@@ -24,6 +24,21 @@ enum Edge {
         return value
     }
 
+    /// Like ``text(_:_:bytesMax:)``, for a name that operators give and see in lists:
+    /// without characters that control a terminal, arrange text or are invisible.
+    static func label(
+        _ value: String, _ field: String, bytesMax: Int = textBytesMax
+    ) throws(LedgerRefusal) -> String {
+        guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInName) else {
+            throw LedgerRefusal(
+                .badRequest, code: "textInvalid", "The name contains an invisible character.",
+                field: field,
+                rule: "no line ends, control, bidirectional or zero-width characters",
+                remedy: "leave the character out")
+        }
+        return try text(value, field, bytesMax: bytesMax)
+    }
+
     static func optional(_ value: String?, _ field: String) throws(LedgerRefusal) -> String? {
         guard let value else { return nil }
         return try text(value, field)

@@ -182,7 +182,11 @@ private struct ReservationEnd: Sendable {
         switch found.state(at: now) {
         case .released:
             throw ended("reservationReleased", "This reservation was released.")
-        case .held: spent = try writing.first(Statement.Booked.spendHeld, spending)
+        case .held:
+            let end = found.reservation?.expiresAt ?? now
+            spent = try writing.first(
+                Statement.Booked.spendHeld,
+                spending + [.integer(now.milliseconds), .integer(end.milliseconds)])
         default:
             spent = try writing.first(
                 Statement.Booked.spend, spending + [.integer(now.milliseconds)])

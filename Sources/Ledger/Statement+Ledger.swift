@@ -201,13 +201,25 @@ extension Statement {
             RETURNING spent
             """)
 
-        /// Spends the unit that a reservation holds. A reservation is a promise: it
-        /// is kept even if the store has revoked the purchase since.
+        /// Spends the unit that a reservation holds at the time `$7`. A reservation is a
+        /// promise: it is kept even if the store has revoked the purchase since.
+        ///
+        /// A unit that was reserved after the end `$8` of this reservation may be the same
+        /// one. Then a clock was set back, or another server's is ahead, and every unit
+        /// that is held must be left.
         static let spendHeld = Statement(
-            "purchases.spendHeld", [.text, .text, .text, .text, .text, .integer],
+            "purchases.spendHeld",
+            [.text, .text, .text, .text, .text, .integer, .integer, .integer],
             """
             UPDATE purchases SET spent = spent + 1, revision = $6
             WHERE \(isKey) AND account = $5 AND spent < quantity
+                AND (spent + \(held("purchases", "$7")) <= quantity
+                    OR NOT EXISTS (SELECT 1 FROM redemptions l
+                        WHERE l.root = purchases.root AND l.environment = purchases.environment
+                            AND l.bundle_id = purchases.bundle_id
+                            AND l.transaction_id = purchases.transaction_id
+                            AND l.unit IS NULL AND l.released_at IS NULL
+                            AND l.reserved_at >= $8))
             RETURNING spent
             """)
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import CatalogueFile
-import Commerce
+public import Commerce
 import Ledger
 
 extension LedgerFile {
     /// Returns a first file for the products of a catalogue. What only the merchant
     /// can decide is a guess, and is marked with a comment.
     public static func draft(of contents: CatalogueContents) -> String {
-        let products = contents.catalogue.products.sorted { $0.id.value < $1.id.value }
+        draft(of: contents.catalogue, groups: contents.groups)
+    }
+
+    /// The same for a catalogue that is in no file.
+    public static func draft(of catalogue: Catalogue, groups: [SubscriptionGroup]) -> String {
+        let products = catalogue.products.sorted { $0.id.value < $1.id.value }
         let groups = Dictionary(
-            contents.groups.map { ($0.id, $0.referenceName) },
+            groups.map { ($0.id, $0.referenceName) },
             uniquingKeysWith: { first, _ in first })
         let head = """
             # What a ledger grants for each product: `shopkeeper ledger check` checks this file,

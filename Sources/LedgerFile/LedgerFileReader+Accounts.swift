@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 import Ledger
 import YAMLFile
 import Yams
@@ -31,6 +32,15 @@ extension LedgerFileReader {
             refuse(
                 Self.line(node), "`jwt` has `jwks`, `issuer` and `audience`",
                 "write `\(missing)` too")
+        }
+        for name in ["issuer", "audience", "claim"] {
+            guard let text = value(name, fields),
+                !text.unicodeScalars.allSatisfy(VisibleText.isAllowedInName)
+            else { continue }
+            refuse(
+                fields.line(name),
+                "`\(name)` has no invisible, control or bidirectional characters",
+                "leave the character out")
         }
         let claim = value("claim", fields)
         guard let keySet = value("jwks", fields), let issuer = value("issuer", fields),

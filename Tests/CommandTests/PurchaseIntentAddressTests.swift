@@ -17,6 +17,13 @@ struct PurchaseIntentAddressTests {
         #expect(address.product == "com.example.the_lagoon")
     }
 
+    @Test func `a scheme is read in capitals too`() throws {
+        let address = try PurchaseIntentAddress(
+            "ITMS-Services://?action=purchaseIntent&bundleId=a&productIdentifier=b")
+
+        #expect(address.product == "b")
+    }
+
     @Test(arguments: [
         "", "https://?action=purchaseIntent&bundleId=a&productIdentifier=b",
         "itms-services://host?action=purchaseIntent&bundleId=a&productIdentifier=b",

@@ -65,7 +65,7 @@ import Testing
         let rig = try Rig()
         let blocks = Self.blocks(of: try Self.section(from: "## Try it", to: "## For operators"))
         let scripts = try Self.scripts(in: blocks)
-        try #require(scripts.count == 9)
+        try #require(scripts.count == 11)
         let python = try #require(blocks.first { $0.hasPrefix("python\n") })
         try Data(python.dropFirst("python\n".count).utf8).write(
             to: URL(fileURLWithPath: rig.path("ask.py")))
@@ -80,12 +80,18 @@ import Testing
         defer { for server in servers { server.kill(SIGTERM) } }
         var output = ""
         for script in scripts {
-            if ["shopkeeper listen", "shopkeeper ledger serve"].contains(where: script.hasPrefix) {
+            if Self.servers.contains(where: script.hasPrefix) {
+                if script.hasPrefix("shopkeeper serve") {
+                    store.kill(SIGTERM)
+                    _ = await store.outcome()
+                }
                 let server = try ChildProcess(
                     ["sh", "-c", "exec " + script], environment: rig.environment,
                     folder: URL(fileURLWithPath: rig.path(".")))
                 servers.append(server)
-                #expect(await server.line(with: "http://127.0.0.1:") != nil, "\(script)")
+                let line =
+                    script.contains("--with-ledger") ? "Key for servers" : "http://127.0.0.1:"
+                #expect(await server.line(with: line) != nil, "\(script)")
                 continue
             }
             let said = try await rig.run("sh", "-ec", "eval \"$(shopkeeper env)\"\n" + script)
@@ -96,8 +102,13 @@ import Testing
         #expect(output.hasPrefix("15\n15\n"))
         #expect(output.contains("Delivered."))
         #expect(output.contains("\ncom.example.monkeycredits.credits5\n"), "what ask.py prints")
+        #expect(output.contains("com.example.monkeycredits.credits5  1  granted 3  spent 2"))
         #expect(output.contains("Spent unit 1 of com.example.monkeycredits.credits5"))
     }
+
+    private static let servers = [
+        "shopkeeper listen", "shopkeeper serve", "shopkeeper ledger serve",
+    ]
 
     /// The blocks of shell, but for `make run` and the path, which are the rig's.
     /// They use free ports, since other runs may use those of the page.
@@ -108,6 +119,7 @@ import Testing
         let words = [
             ("export PATH=\"$(swift build --show-bin-path):$PATH\"\n", ""),
             ("shopkeeper listen ", "shopkeeper listen --port 4790 "),
+            ("shopkeeper serve ", "shopkeeper serve --port 0 --ledger-port 0 "),
             ("python3 ask.py", "'\(python)' ask.py"),
             // In two steps: a free port may hold the digits of another.
             ("4790", "LISTENING"), ("4791", "BOOKING"),

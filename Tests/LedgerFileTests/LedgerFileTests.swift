@@ -111,6 +111,23 @@ struct LedgerFileTests {
                 ])
     }
 
+    @Test func `what tokens say has no invisible character`() {
+        #expect(
+            problems(
+                """
+                accounts:
+                  jwt:
+                    jwks: keys.json
+                    issuer: "a\\u202Eb"
+                    audience: "a\\u200Bb"
+                    claim: "a\\u001Bb"
+                """) == [
+                    "4: `issuer` has no invisible, control or bidirectional characters",
+                    "5: `audience` has no invisible, control or bidirectional characters",
+                    "6: `claim` has no invisible, control or bidirectional characters",
+                ])
+    }
+
     @Test func `a file names the servers that hear of what happens`() throws {
         let read = try file(
             """

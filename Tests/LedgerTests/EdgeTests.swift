@@ -24,6 +24,29 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a\u{202E}b", "a\u{200B}", "a\nb", "\u{1B}[2J", "", "a\0"])
+    func `a key's name has no invisible character`(name: String) async throws {
+        let book = try await Book.open()
+
+        let refused = await #expect(throws: LedgerRefusal.self) {
+            try await book.ledger.createKey(CreateLedgerKeyRequest(name: name, scope: "app"))
+        }
+        #expect(refused?.error.code == "textInvalid")
+        #expect(refused?.error.field == "name")
+        #expect(refused?.error.rule != nil && refused?.error.remedy != nil)
+        #expect(try await book.ledger.keys().keys.isEmpty)
+    }
+
+    @Test func `a key's name may have letters of every script`() async throws {
+        let ledger = try await Book.open().ledger
+
+        let names = ["shop 1", "متجر", "👩‍💻"]
+        for name in names {
+            _ = try await ledger.createKey(CreateLedgerKeyRequest(name: name, scope: "app"))
+        }
+        #expect(try await Set(ledger.keys().keys.map(\.name)) == Set(names))
+    }
+
     @Test func `a page has 1 to 100 purchases`() throws {
         #expect(try Edge.limit(nil) == 100)
         #expect(try Edge.limit(1) == 1)

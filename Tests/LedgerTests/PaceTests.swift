@@ -28,8 +28,9 @@ import Testing
             (nil, nil), ("soon", nil), ("-1", nil), ("0", 0), ("7", 7_000),
             // Apple's: UNIX time in milliseconds.
             ("1760000005000", 5_000), ("1759999990000", 0),
-            // Never for longer than two hours.
-            ("99999999", 7_200_000), ("9223372036854775807", 7_200_000),
+            // Never for longer than an hour.
+            ("3600", 3_600_000), ("3601", 3_600_000), ("1760003600000", 3_600_000),
+            ("1760003600001", 3_600_000), ("9223372036854775807", 3_600_000),
         ] as [(String?, Int64?)])
     func `Retry-After is read in seconds and in milliseconds since 1970`(
         header: String?, wait: Int64?

@@ -93,6 +93,34 @@ import Testing
         #expect(try await refusal { try await book.redeem("b") }?.first == "purchaseSpent")
     }
 
+    /// Two servers' clocks differ, or a clock was set back, so that both reservations
+    /// are held by their dates.
+    @Test func `a reservation whose unit was reserved again after its expiry stays expired`()
+        async throws
+    {
+        let book = try await book()
+        try await book.reserve("a", seconds: 10)
+        clock.move(seconds: 10)
+        try await book.reserve("b")
+        clock.move(seconds: -1)
+
+        #expect(try await book.reserve("a").state == "held")
+        #expect(try await refusal { try await book.confirm("a") }?.first == "reservationExpired")
+        #expect(try await book.confirm("b").unit == 1)
+        #expect(try await refusal { try await book.confirm("a") }?.first == "reservationExpired")
+    }
+
+    @Test func `with a unit more both are confirmed`() async throws {
+        let book = try await book(quantity: 2)
+        try await book.reserve("a", seconds: 10)
+        clock.move(seconds: 10)
+        try await book.reserve("b")
+        clock.move(seconds: -1)
+
+        #expect(try await book.confirm("a").unit == 1)
+        #expect(try await book.confirm("b").unit == 2)
+    }
+
     @Test func `a held unit is spent although the purchase was revoked, an expired one is not`()
         async throws
     {

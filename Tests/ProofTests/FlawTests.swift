@@ -86,6 +86,12 @@ struct FlawTests {
         ("renewals-not-stopped", "renewals_stop_when_switched_off"),
         ("steps-forgotten", "jumps_leave_nothing_due"),
         ("upgrades-that-give-too-much", "upgrades_refund_once"),
+        ("grants-doubled", "grants_are_those_of_the_products"),
+        ("revocations-forgotten", "ledger_holds_what_was_proven"),
+        ("subscriptions-for-ever", "entitlements_are_what_was_proven"),
+        ("spendings-forgotten", "spendings_are_done_once"),
+        ("refunds-without-entries", "credits_add_up"),
+        ("releases-forgotten", "reservations_end_one_way"),
         ("everything-refused", "enough_happened"),
     ])
     func `a store with triggers that do wrong is found out`(

@@ -143,6 +143,17 @@ import Testing
                 try await room.changeAppPage(app, AppPageChange(icon: "small"), context)
             }
             #expect(small?.error.code == "iconInvalid")
+            for (change, code) in [
+                (AppPageChange(description: " \n\u{3000}"), "descriptionInvalid"),
+                (AppPageChange(price: " \t"), "textInvalid"),
+                (AppPageChange(price: "\u{A0} "), "textEmpty"),
+                (AppPageChange(url: "HTTP://example.com"), "urlInvalid"),
+            ] {
+                let blank = await #expect(throws: Refusal.self) {
+                    try await room.changeAppPage(app, change, context)
+                }
+                #expect(blank?.error.code == code)
+            }
             let browser = Browser(server)
             let before = try await browser.get("/").text
             #expect(!before.contains("Featured"))
@@ -166,7 +177,13 @@ import Testing
                 try await room.deleteImage("icon", bundleID: app, context)
             }
             #expect(used?.error.code == "imageInUse")
-            _ = try await room.changeAppPage(app, AppPageChange(icon: "", featured: 0), context)
+            let address = AppPageChange(price: "", url: "HTTPS://example.com/get")
+            let changed = try await room.changeAppPage(app, address, context)
+            #expect(changed.price == nil)
+            #expect(changed.url == "HTTPS://example.com/get")
+            let cleared = AppPageChange(description: "", icon: "", url: "", featured: 0)
+            let bare = try await room.changeAppPage(app, cleared, context)
+            #expect(bare.description == nil && bare.url == nil)
             try await room.deleteImage("icon", bundleID: app, context)
             #expect(try await !browser.get("/").text.contains("Featured"))
         }

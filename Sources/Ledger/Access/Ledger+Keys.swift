@@ -44,7 +44,7 @@ extension Ledger {
     /// that ever contains it: the database has its digest. Refusals: `textInvalid`,
     /// `scopeInvalid`, `keysTooMany`.
     public func createKey(_ request: CreateLedgerKeyRequest) async throws -> CreatedLedgerKey {
-        let name = try Edge.text(
+        let name = try Edge.label(
             request.name, "name", bytesMax: LedgerKeyText.nameBytesMax)
         guard let scope = LedgerKeyScope(rawValue: request.scope) else {
             throw LedgerRefusal(

@@ -26,8 +26,10 @@ struct RetryRule: Hashable, Sendable {
 /// Reads `Retry-After`. Apple sends UNIX time in milliseconds, others seconds from
 /// now.
 enum RetryAfter {
-    /// The longest wait that a store can ask for. Apple counts by the hour.
-    static let millisecondsMax: Int64 = 2 * 3_600_000
+    /// The longest wait that a store can ask for. Apple counts calls by the hour, so its
+    /// next hour is never further away. A store that asks for more, by mistake or by a
+    /// wrong clock, is asked again after an hour: proofs wait for its answer.
+    static let millisecondsMax: Int64 = 3_600_000
     /// Smaller numbers are seconds from now: as a date, this one is in 1973.
     private static let firstDate: Int64 = 100_000_000_000
 

@@ -16,7 +16,7 @@ extension CatalogueRoom {
     }
 
     /// Changes what an app's page shows. Refusals, in order: `bundleIdUnknown`,
-    /// `descriptionInvalid`, those of labels, `urlInvalid`, `featuredInvalid`,
+    /// `descriptionInvalid`, those of labels, `textEmpty`, `urlInvalid`, `featuredInvalid`,
     /// `imageIdInvalid`, `imageUnknown`, `iconInvalid`.
     public func changeAppPage(
         _ bundleID: String, _ change: AppPageChange, _ context: RequestContext
@@ -42,14 +42,22 @@ extension CatalogueRoom {
     }
 
     private static func check(_ change: AppPageChange) throws {
-        if let text = change.description, !text.isEmpty, !ReviewText.isText(text) {
+        if let text = change.description, !text.isEmpty,
+            !ReviewText.isText(text) || isBlank(text)
+        {
             throw Refusal(
                 .badRequest, code: "descriptionInvalid", "The description cannot be shown.",
-                field: "description", rule: ReviewText.rule,
+                field: "description", rule: ReviewText.rule + ", not blank",
                 remedy: "shorten it, or leave these characters out; an empty one removes it")
         }
         if let price = change.price, !price.isEmpty {
             try Edge.label(price, "price", bytesMax: AppPageRules.priceBytesMax)
+            guard !isBlank(price) else {
+                throw Refusal(
+                    .badRequest, code: "textEmpty", "The price is blank.", field: "price",
+                    rule: "1 to \(AppPageRules.priceBytesMax) bytes of UTF-8, not blank",
+                    remedy: "send words such as `Free`; an empty text removes it")
+            }
         }
         if let url = change.url, !url.isEmpty, !AppPageRules.isURL(url) {
             throw Refusal(
@@ -64,6 +72,11 @@ extension CatalogueRoom {
                 remedy: "send 1 for the first; 0 ends that the app is featured")
         }
         if let icon = change.icon, !icon.isEmpty { try CatalogueRules.checkImageID(icon) }
+    }
+
+    /// Whether a text consists of spaces and line ends alone.
+    private static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 
     private static func checkIcon(
@@ -137,7 +150,8 @@ struct AppPage: Sendable {
 
     var audited: AuditFields {
         [
-            "description": shows.description, "icon": shows.icon,
+            "description": shows.description, "icon": shows.icon, "price": shows.price,
+            "url": shows.url,
             "featured": shows.featured.map { "\($0)" },
         ]
     }

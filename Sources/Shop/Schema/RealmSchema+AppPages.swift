@@ -42,7 +42,7 @@ enum AppPageRules {
             let parts = URLComponents(string: text)
         else { return false }
         let host = parts.percentEncodedHost ?? ""
-        return parts.scheme == "https" && parts.user == nil && parts.password == nil
+        return parts.scheme?.lowercased() == "https" && parts.user == nil && parts.password == nil
             && (1...65_535).contains(parts.port ?? 443)
             && host.utf8.contains(where: isLetterOrDigit)
             && host.utf8.allSatisfy { isLetterOrDigit($0) || "-.:[]".utf8.contains($0) }

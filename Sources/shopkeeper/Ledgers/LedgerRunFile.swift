@@ -20,6 +20,9 @@ struct LedgerRunFile: Codable, Sendable {
     var metricsKey: String?
     var version: String
 
+    /// The address for a store's notifications.
+    var notifications: String { (publicUrl ?? url) + "/ledger/v1/notifications" }
+
     private static let copy = "ledger"
 
     func write() throws {

@@ -56,12 +56,22 @@ struct LedgerServeCommand: AsyncParsableCommand {
     @OptionGroup var printing: PrintOptions
 
     func run() async throws {
+        let printing = printing
+        try await serve(stopsOnSignals: true) { try? Self.announce($0, printing) }
+    }
+
+    /// Serves until the calling task is cancelled, or a signal arrives if signals stop
+    /// it. `onReady` is called once it listens.
+    func serve(
+        stopsOnSignals: Bool, onReady: @escaping @Sendable (ServedLedger) -> Void
+    ) async throws {
         let (file, settings) = try config.file()
         let logger = try logger(settings)
         let proxy = proxy.filled(from: settings)
         let host = host ?? settings.host ?? "127.0.0.1"
         var configuration = try proxy.configuration(
             host: host, port: port ?? settings.port ?? 4790)
+        configuration.stopsOnSignals = stopsOnSignals
         Live.raiseDescriptorLimit()
         try configuration.fitIntoProcess(telling: logger)
         var book = try await trust.filled(from: settings)
@@ -91,14 +101,14 @@ struct LedgerServeCommand: AsyncParsableCommand {
             ports: .live, logger: logger)
         let chores = Task { await ledger.work() }
         defer { chores.cancel() }
-        let announcedBook = book
+        let apps = book.apps.map(\.bundleID.value)
         try await server.run { port in
             var run = announced
             run.url += ":\(port)"
             do { try run.write() } catch {
                 logger.warning("the run file could not be written: other commands need --data")
             }
-            try? announce(run, announcedBook)
+            onReady(ServedLedger(ledger: ledger, run: run, apps: apps))
         }
     }
 
@@ -171,22 +181,28 @@ struct LedgerServeCommand: AsyncParsableCommand {
         return try await shared.ledger(migrations: Ledger.migrations)
     }
 
-    private func announce(_ run: LedgerRunFile, _ book: LedgerConfiguration) throws {
+    private static func announce(_ served: ServedLedger, _ printing: PrintOptions) throws {
         struct Announcement: Encodable {
             let url: String
             let data: String
             let pid: Int32
             let notifications: String
         }
-        let notifications = (run.publicUrl ?? run.url) + "/ledger/v1/notifications"
-        let apps = book.apps.map(\.bundleID.value).joined(separator: ", ")
-        let told = Announcement(
-            url: run.url, data: run.data, pid: run.pid, notifications: notifications)
+        let run = served.run
         try printing.show(
-            told,
+            Announcement(
+                url: run.url, data: run.data, pid: run.pid, notifications: run.notifications),
             lines: [
-                "Serving the ledger of \(apps) at \(run.url)",
-                "Notifications go to: \(notifications)",
+                "Serving the ledger of \(served.apps.joined(separator: ", ")) at \(run.url)",
+                "Notifications go to: \(run.notifications)",
             ])
     }
+}
+
+/// A ledger that listens.
+struct ServedLedger: Sendable {
+    let ledger: Ledger
+    let run: LedgerRunFile
+    /// The bundle ids of the apps that it books.
+    let apps: [String]
 }

@@ -25,7 +25,7 @@ from . import counts as counting
 from . import rules
 from .disk import may_mount
 from .programs import Trouble
-from .sabotage import LEFT_UNSYNCED, SABOTAGES
+from .sabotage import LEDGER_SABOTAGES, LEFT_UNSYNCED, SABOTAGES
 from .stage import Stage
 from .worlds import DEVICES_OF_ALL_WORLDS
 
@@ -81,7 +81,7 @@ def parse():
     parser.add_argument("--plain", action="store_true", help="one realm and one app alone")
     parser.add_argument("--without-minimums", action="store_true", help="however little happens")
     parser.add_argument(
-        "--sabotage", choices=sorted(SABOTAGES | LEFT_UNSYNCED), help="spoil a store on SQLite")
+        "--sabotage", choices=sorted(SABOTAGES | LEDGER_SABOTAGES | LEFT_UNSYNCED), help="spoil a store on SQLite")
     parser.add_argument(
         "--clusters", type=int, choices=[1, 2],
         help="on PostgreSQL; else two under odd seeds, and so in every second round")
@@ -200,11 +200,11 @@ def shortfalls(arguments, total, seconds, acts):
     if arguments.without_processor:
         absent |= {"captured", "voided"}
     if arguments.without_ledger:
-        absent.add("redeemed")
+        absent |= counting.BOOKED | counting.BOOKED_OF_SUBSCRIBERS
     if arguments.without_notifications or arguments.plain:
         absent.add("notified")
     if arguments.plain or arguments.devices < DEVICES_OF_ALL_WORLDS:
-        absent |= counting.SUBSCRIBED
+        absent |= counting.SUBSCRIBED | counting.BOOKED_OF_SUBSCRIBERS
     is_long = arguments.minutes and arguments.minutes >= ALL_ACTS_MINUTES
     return list(counting.shortfalls(total, seconds, absent, sorted(acts) if is_long else ()))
 

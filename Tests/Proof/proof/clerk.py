@@ -23,6 +23,8 @@ class Clerk(Actor):
         super().__init__(servers, path, seed)
         self._prefix = f"/realms/{realm}"
         self._subscriptions, self._transactions, self._refunded = [], [], []
+        #: Purchases of what the ledger grants as credits.
+        self._credits = []
 
     def act(self):
         if not self._subscriptions:
@@ -40,7 +42,11 @@ class Clerk(Actor):
             path = f"{operator}/transactions?customer={customer}&limit=50"
             answer = self.call("operator", "GET", path, verb="list")
             if answer is not None and answer[0] == 200:
-                self._remember(each["transactionId"] for each in answer[1]["transactions"][-6:])
+                found = answer[1]["transactions"]
+                self._remember(each["transactionId"] for each in found[-6:])
+                credits = [each for each in found if each["productId"].startswith("gems.")]
+                self._credits += [each["transactionId"] for each in credits[-3:]]
+                del self._credits[:-REMEMBERED]
             return
         answer = self.call("operator", "GET", f"{operator}/subscriptions", verb="look")
         if answer is not None and answer[0] == 200:
@@ -100,7 +106,8 @@ class Clerk(Actor):
 
     def refund(self):
         """A refund or a revocation, sometimes twice, and sometimes of two kinds at once."""
-        number = self.random.choice(self._transactions)
+        is_of_credits = self._credits and not self.random.randrange(3)
+        number = self.random.choice(self._credits if is_of_credits else self._transactions)
         bodies = [{"state": "granted", "kind": self.random.choice(KINDS)}]
         drawn = self.random.randrange(8)
         if drawn == 0:

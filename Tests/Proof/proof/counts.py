@@ -23,7 +23,18 @@ EVENTS = {
     "refunds": (0.1, 1),
     "reversals": (0.03, 1),
     "jumps": (0.2, 2),
+    "granted": (0.5, 5),
+    "spendings": (0.02, 1),
+    "revocations booked": (0.01, 1),
+    "reservations confirmed": (0.1, 1),
+    "reservations released": (0.02, 1),
+    "reservations expired": (0.02, 1),
 }
+#: What only the ledger has, and what it has of subscribers alone.
+BOOKED = {
+    "redeemed", "granted", "reservations confirmed", "reservations released",
+    "reservations expired"}
+BOOKED_OF_SUBSCRIBERS = {"spendings", "revocations booked"}
 #: What only sandboxes of subscribers have.
 SUBSCRIBED = {"renewals", "upgrades", "refunds", "reversals", "jumps"}
 
@@ -83,11 +94,31 @@ def events(evidence):
         counts |= {"charged": acts["charge"], "captured": acts["capture"], "voided": acts["void"]}
     if evidence.ledger_redemptions is not None:
         counts["redeemed"] = len(evidence.ledger_redemptions)
+        counts |= booked(evidence)
     if evidence.moving:
         counts |= subscribed(evidence)
     for word in ("cleared", "reset", "rotated"):
         counts[word] = sum(entry["act"] == word for entry in evidence.side)
     return counts
+
+
+def booked(evidence):
+    """What the ledger granted, took back, spent and reserved."""
+    spendings = [row for row in evidence.ledger_credit_entries if row["kind"] == "spending"]
+    kept = evidence.ledger_reservations
+    open_ends = [row for row in kept if row["unit"] is None and row["released_at"] is None]
+    counts = Counter(
+        f"entries: {row['kind']}" for row in evidence.ledger_credit_entries
+        if row["kind"] != "spending")
+    return counts | {
+        "granted": len(evidence.ledger_grants or []), "spendings": len(spendings),
+        "revocations booked": sum(
+            row.get("revoked_at") is not None for row in evidence.ledger_purchases),
+        "reservations confirmed": sum(row["unit"] is not None for row in kept),
+        "reservations released": sum(row["released_at"] is not None for row in kept),
+        "reservations expired": len(open_ends),
+        "proofs handed in": len(evidence.proofs),
+    }
 
 
 def subscribed(evidence):

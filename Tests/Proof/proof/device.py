@@ -11,7 +11,7 @@ import time
 import uuid
 
 from .facts import SETTLED
-from .ledger import Unspent
+from .ledger import Proofs, Unspent
 from .signatures import payload
 
 TIMEOUT_SECONDS = 8
@@ -45,6 +45,8 @@ class Device:
         self.settled = []
         self.unfinished = []
         self.unspent = []
+        #: What it hands in to the ledger, beside what it redeems.
+        self.proofs = Proofs()
         self._known = set()
         #: The transactions whose units it spends.
         self._credited = set()
@@ -137,7 +139,9 @@ class Device:
         elif drawn < 88 and self.unfinished:
             self.finish(self.unfinished[self._random.randrange(len(self.unfinished))])
         elif drawn < 94 and self._ledger and self.unspent:
-            self.redeem(self.unspent[0])
+            self.redeem(self._random.choice(self.unspent))
+        elif drawn < 96 and self._ledger and self.proofs.open:
+            self._ledger.hand_in(self, self.proofs)
         elif drawn < 99:
             self.follow()
         else:
@@ -158,8 +162,10 @@ class Device:
         open_ends = [] if product["isOnce"] else self.unfinished_of(product["id"])
         if open_ends and self._random.randrange(6):
             self.finish(open_ends[0])
+        self._order(product, 1 if product["isOnce"] else self._random.randint(1, 3))
+
+    def _order(self, product, quantity):
         purchase = self._uuid()
-        quantity = 1 if product["isOnce"] else self._random.randint(1, 3)
         price = product["price"]
         if self._random.randrange(25) == 0:
             price += 10  # An old price list: the store refuses, and the refusal stays.
@@ -235,15 +241,23 @@ class Device:
                 self._known.add(number)
                 self._sold[number] = facts["productId"]
                 self.unfinished.append(number)
-            # The units of a repeated purchase are those of whoever bought it.
-            is_own = not answer[1].get("isRepeat")
-            if (
-                facts["type"] == "Consumable" and self._ledger and is_own
-                and number not in self._credited
-            ):
-                self._credited.add(number)
-                keys = [self._uuid() for _ in range(facts["quantity"])]
-                self.unspent.append(Unspent(number, signed, keys))
+            if self._ledger:
+                # The units of a repeated purchase are those of whoever bought it.
+                self._book(number, signed, facts, not answer[1].get("isRepeat"))
+
+    def _book(self, number, signed, facts, is_own):
+        """What it hands in to the ledger: at once, or when a unit is spent."""
+        if facts["type"] != "Consumable":
+            self.proofs.learn(number, signed)
+        elif is_own:
+            self._credit(number, signed, facts)
+
+    def _credit(self, number, signed, facts, is_sure=True):
+        if number in self._credited:
+            return
+        self._credited.add(number)
+        keys = [self._uuid() for _ in range(facts["quantity"])]
+        self.unspent.append(Unspent(number, signed, keys, is_sure))
 
     def redeem(self, unspent):
         """Spends a unit of what was bought."""
@@ -296,6 +310,7 @@ class Device:
             if self._ledger:
                 for unspent in list(self.unspent):
                     self.redeem(unspent)
+                self.hand_in_all()
             if not self.open_ends:
                 return True
             if self.open_ends != left:
@@ -306,13 +321,23 @@ class Device:
     @property
     def open_ends(self):
         """What it still has to ask for: settlements, and units spent."""
-        return len(self.unsettled) + sum(len(unspent.keys) for unspent in self.unspent)
+        return (
+            len(self.unsettled) + sum(len(unspent.keys) for unspent in self.unspent)
+            + len(self.proofs.open))
+
+    def hand_in_all(self):
+        """Hands in every last state that the ledger has not acknowledged; true when it
+        has all of them."""
+        for number in list(self.proofs.open):
+            self._ledger.hand_in_last(self, self.proofs, number)
+        return not self.proofs.open
 
     def read_on(self, tries):
         """After everybody has wound up: nothing new comes any more. The receipt
-        of the end is fetched too."""
+        of the end is fetched too, and the ledger gets what is new."""
         return any(self.follow() for _ in range(tries)) and any(
-            self.fetch_receipt() for _ in range(tries))
+            self.fetch_receipt() for _ in range(tries)) and any(
+            self.hand_in_all() for _ in range(tries))
 
     def fetch_receipt(self):
         answer = self.call("GET", f"{self._door}/receipt", verb="receipt")

@@ -28,6 +28,8 @@ class Sources:
     def __init__(self, folder, realms, registry, roots):
         self.folder, self.realms, self.registry, self.roots = folder, realms, registry, roots
         self.ledger = None
+        #: What the ledger grants, by product.
+        self.grants = {}
         self.has_processor = self.has_receiver = False
         self.catalogue, self.plans = {}, {}
         #: By the names of realms: the days of grace, and those without a processor.
@@ -53,16 +55,63 @@ def gather(sources):
                 evidence.under_way.append({"table": table, **row})
     add_logs(evidence, sources, trust)
     if sources.ledger is not None:
-        evidence.ledger_purchases = sources.ledger("purchases")
-        evidence.ledger_redemptions = sources.ledger("redemptions")
+        add_ledger(evidence, sources)
     evidence.signatures = trust.count
     return evidence
+
+
+#: Tables of the ledger that are judged, beside those of units.
+LEDGER_TABLES = ("purchases", "terms", "renewals", "grants", "credit_books", "credit_entries")
+
+
+def add_ledger(evidence, sources):
+    """The ledger's rows, and what it was told and answered."""
+    for table in LEDGER_TABLES:
+        setattr(evidence, f"ledger_{table}", sources.ledger(table))
+    kept = sources.ledger("redemptions")
+    evidence.ledger_redemptions = [row for row in kept if row["unit"] is not None]
+    evidence.ledger_reservations = [row for row in kept if row["reserved_at"] is not None]
+    evidence.grants = sources.grants
+    handed = journal.read(os.path.join(sources.folder, "courier.log"))
+    heard = {entry["call"]: entry for entry in handed if entry["act"] == "heard"}
+    for entry in handed:
+        if entry["act"] == "ask":
+            add_handed_on(evidence, entry, heard.get(entry["call"], {}))
+    evidence.audited = journal.read(os.path.join(sources.folder, "auditor.log"))
+
+
+def add_handed_on(evidence, ask, heard):
+    """A notification that was handed to the ledger: what it proves."""
+    facts = {
+        "asked_at": ask["at"], "at": heard.get("at"), "status": heard.get("status"),
+        "answer": heard.get("answer"), "account": None, "road": "notification",
+    }
+    data = (payload(ask["signed"]) or {}).get("data", {})
+    if transaction := payload(data.get("signedTransactionInfo")):
+        evidence.proofs.append(facts | {"signed": transaction})
+    if renewal := payload(data.get("signedRenewalInfo")):
+        evidence.renewal_proofs.append(facts | {"signed": renewal})
+
+
+def add_taken(evidence, entries):
+    """The signed transactions that devices handed in, with the answers."""
+    heard = {entry["call"]: entry for entry in entries if entry["act"] == "heard"}
+    for ask in entries:
+        if ask["act"] == "ask" and ask["verb"] == "take":
+            answer = heard.get(ask["call"], {})
+            evidence.proofs.append({
+                "asked_at": ask["at"], "at": answer.get("at"), "status": answer.get("status"),
+                "answer": json.loads(answer.get("answer") or "{}"), "road": "device",
+                "account": ask["asked"]["account"],
+                "signed": payload(ask["asked"]["signedTransaction"]),
+            })
 
 
 def add_realm(evidence, reader, sources):
     """A realm's rows, each with its realm's id; what is copied to every cluster counts once."""
     (realm,) = reader("realm")
     evidence.realm = evidence.realm or realm["id"]
+    evidence.realm_names[realm["id"]] = realm["name"]
     if realm["environment"] == "Production":
         evidence.unannounced.add(realm["id"])
     if realm["name"] in sources.unprocessed:
@@ -97,7 +146,9 @@ def add_logs(evidence, sources, trust):
     if sources.has_processor:
         evidence.processor = journal.read(os.path.join(folder, "processor.log"))
     for path in sorted(glob.glob(os.path.join(folder, "device-*.log"))):
-        add_history(evidence, journal.read(path), trust)
+        entries = journal.read(path)
+        add_history(evidence, entries, trust)
+        add_taken(evidence, entries)
     evidence.approvals = journal.read(os.path.join(folder, "guardian.log"))
     evidence.forks = journal.read(os.path.join(folder, "forks.log"))
     evidence.side = journal.read(os.path.join(folder, "side.log"))
@@ -176,7 +227,7 @@ def add_history(evidence, entries, trust):
     for entry in entries:
         if entry["act"] == "ask":
             asked[entry["call"]] = entry
-            if entry["verb"] in ("purchase", "finish"):
+            if entry["verb"] in ("purchase", "finish", "reserve", "spend", "spend otherwise"):
                 evidence.asked.append(entry)
         elif entry["act"] == "heard":
             ask = asked[entry["call"]]

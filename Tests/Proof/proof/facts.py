@@ -50,7 +50,23 @@ class Evidence:
     processor: list | None = None
     #: The ledger's rows; None where there was no ledger.
     ledger_purchases: list | None = None
+    #: Units that were spent, and those that were reserved at any time.
     ledger_redemptions: list | None = None
+    ledger_reservations: list = field(default_factory=list)
+    #: What was granted, with the facts that it depends on; None as above.
+    ledger_grants: list | None = None
+    ledger_terms: list = field(default_factory=list)
+    ledger_renewals: list = field(default_factory=list)
+    ledger_credit_books: list = field(default_factory=list)
+    ledger_credit_entries: list = field(default_factory=list)
+    #: What the ledger's file grants, by product (`worlds.py`).
+    grants: dict = field(default_factory=dict)
+    #: Signed transactions that the ledger was given, and what was signed of renewals:
+    #: signed (decoded), account, road, asked_at; at, status and answer, or None.
+    proofs: list = field(default_factory=list)
+    renewal_proofs: list = field(default_factory=list)
+    #: The ledger's answers at the end (`auditor.py`).
+    audited: list = field(default_factory=list)
     #: What the operator's door said to approvals: purchase, customer, word
     #: (approved or declined), status.
     approvals: list = field(default_factory=list)
@@ -78,7 +94,9 @@ class Evidence:
     grace_days: dict = field(default_factory=dict)
     #: Realms in which a rule charges, and no processor.
     unprocessed: set = field(default_factory=set)
-    #: Realms of subscribers. What is bought there is in no ledger.
+    #: The names of realms by their ids.
+    realm_names: dict = field(default_factory=dict)
+    #: Realms of subscribers, whose clocks are moved.
     moving: set = field(default_factory=set)
     #: Answers to what clerks and jumpers asked for (`clerk.py`, `jumper.py`): realm,
     #: verb, path, body, asked_at, at, status, answer. Without status: none came.

@@ -46,9 +46,10 @@ class Load:
         ledger = self.orders.get("ledger")
         name, log = f"d{number}", Journal(f"{folder}/device-{number}.log")
         common = (name, lot, self.orders["fronts"])
-        if world["subscribes"]:
-            return Subscriber(self.orders["plans"], *common, self.orders["extras"], log, world)
         merchant = Merchant(ledger, lot) if ledger else None
+        if world["subscribes"]:
+            return Subscriber(
+                self.orders["plans"], *common, self.orders["extras"], log, world, merchant)
         return Device(*common, self.orders["products"], log, world, merchant)
 
     def run(self):

@@ -23,6 +23,8 @@ class Receiver:
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._is_calm = False
+        #: Called with each notification that was accepted.
+        self.on_accepted = lambda signed: None
         self._log = Journal(os.path.join(folder, "received.log"))
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
         self._server.daemon_threads = True
@@ -54,6 +56,8 @@ class Receiver:
 
     def note(self, payload, status):
         self._log.write(act="received", payload=payload, status=status)
+        if status == 200:
+            self.on_accepted(payload)
 
 
 def handler(receiver):

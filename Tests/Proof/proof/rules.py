@@ -8,7 +8,7 @@ dictionaries; none of the store's code is used.
 
 from collections import Counter, defaultdict
 
-from . import announcements, apps, clocks, deliveries, lines, money, refunds, renewals
+from . import announcements, apps, books, clocks, deliveries, lines, money, refunds, renewals
 from .facts import SALE, SETTLED, Evidence, approved, grouped, repeated
 
 __all__ = ["Evidence", "RULES", "judge"]
@@ -295,7 +295,7 @@ def redemptions_answered_one_way(evidence):
     was acknowledged is in the book."""
     done = [
         {**entry, "unit": entry["answer"].get("unit")}
-        for entry in evidence.of("redeem", "overspend")
+        for entry in evidence.of("redeem", "overspend", "confirm")
         if entry["status"] == 200
     ]
     for (name,), entries in grouped(done, "idempotency_key").items():
@@ -356,6 +356,7 @@ RULES = [
     *refunds.RULES,
     *announcements.RULES,
     *clocks.RULES,
+    *books.RULES,
 ]
 
 

@@ -136,13 +136,55 @@ LEFT_UNSYNCED = {
 }
 
 
+#: The same for the ledger's database.
+LEDGER_SABOTAGES = {
+    "grants-doubled": ("grants_are_those_of_the_products", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON grants WHEN NEW.kind = 'credits' BEGIN
+            UPDATE grants SET amount = 2 * amount WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "revocations-forgotten": ("ledger_holds_what_was_proven", ["""
+        CREATE TRIGGER sabotage AFTER UPDATE ON purchases WHEN NEW.revoked_at IS NOT NULL BEGIN
+            UPDATE purchases SET revoked_at = NULL, revocation_reason = NULL
+            WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "subscriptions-for-ever": ("entitlements_are_what_was_proven", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON grants WHEN NEW.lasting = 'grace' BEGIN
+            UPDATE grants SET lasting = 'forever' WHERE transaction_id = NEW.transaction_id;
+        END"""]),
+    "spendings-forgotten": ("spendings_are_done_once", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON credit_entries WHEN NEW.kind = 'spending' BEGIN
+            DELETE FROM credit_entries WHERE account = NEW.account AND number = NEW.number;
+        END"""]),
+    "refunds-without-entries": ("credits_add_up", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON credit_entries WHEN NEW.kind = 'reversal' BEGIN
+            DELETE FROM credit_entries WHERE account = NEW.account AND number = NEW.number;
+        END"""]),
+    "releases-forgotten": ("reservations_end_one_way", ["""
+        CREATE TRIGGER sabotage AFTER UPDATE ON redemptions
+        WHEN NEW.released_at IS NOT NULL BEGIN
+            UPDATE redemptions SET released_at = NULL, expires_at = reserved_at
+            WHERE account = NEW.account AND idempotency_key = NEW.idempotency_key;
+        END"""]),
+}
+
+
+def spoil_ledger(folder, name):
+    """Puts a sabotage's triggers into a ledger on SQLite."""
+    _, statements = LEDGER_SABOTAGES.get(name, ("", []))
+    run(os.path.join(folder, "ledger.sqlite"), statements)
+
+
+def run(path, statements):
+    connection = sqlite3.connect(path, timeout=10, isolation_level=None)
+    try:
+        for statement in statements:
+            connection.execute(statement)
+    finally:
+        connection.close()
+
+
 def spoil(folder, name):
     """Puts a sabotage's triggers into every realm of a store on SQLite."""
     _, statements = SABOTAGES.get(name, ("", []))
     for path in glob.glob(os.path.join(folder, "realms", "*.sqlite")):
-        connection = sqlite3.connect(path, timeout=10, isolation_level=None)
-        try:
-            for statement in statements:
-                connection.execute(statement)
-        finally:
-            connection.close()
+        run(path, statements)

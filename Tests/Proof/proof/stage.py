@@ -11,7 +11,9 @@ import sys
 import time
 
 from . import counts, evidence
+from .auditor import audit
 from .cluster import Cluster
+from .courier import Courier
 from .disk import SmallDisk
 from .faults import FAILING, LEAVES_LOGS, SLOW, Faults
 from .forks import Forks
@@ -21,12 +23,12 @@ from .movers import Movers
 from .network import Proxy
 from .programs import Processor, Program, ServedProcess, Trouble, python_environment
 from .receiver import Receiver
-from .sabotage import LEFT_UNSYNCED, spoil
+from .sabotage import LEFT_UNSYNCED, spoil, spoil_ledger
 from .side import Side
 from .supervisor import Supervisor
 from .worlds import (
-    BILLED, BUNDLE_ID, CATALOGUE, GRACE_DAYS, MARKET, OTHER_BUNDLE_ID, RULED, SECOND, Worlds,
-    catalogue, plans, products,
+    BILLED, BUNDLE_ID, CATALOGUE, GRACE_DAYS, GRANTS, MARKET, OTHER_BUNDLE_ID, RULED, SECOND,
+    Worlds, catalogue, extras, ledger_file, plans, products,
 )
 
 # However slow the machine: a program without progress reports it earlier.
@@ -53,7 +55,7 @@ class Stage:
         self.cluster = None
         self.disk = self.processor = self.load = self.guardian = self.receiver = None
         self.servers, self.ledgers, self.proxies = [], [], []
-        self.forks = self.side = None
+        self.forks = self.side = self.courier = None
         self.kits, self.movers = [], None
         #: How many seconds a clock was ahead, at most.
         self._ahead = 0
@@ -95,6 +97,13 @@ class Stage:
             spoil(data, self.plan.sabotage)
         for number in range(self.plan.servers if self.plan.ledger else 0):
             self._start_ledger(number, seeds)
+        if self.ledgers:
+            self._key = self.ledgers[0].merchant_key()
+            if self.plan.sabotage:
+                spoil_ledger(self.ledgers[0].data, self.plan.sabotage)
+        if self.ledgers and self.receiver:
+            self.courier = Courier(self.folder, self.ledgers, seeds.getrandbits(32)).start()
+            self.receiver.on_accepted = self.courier.add
         self._leave_logs()
         self.guardian = Guardian(
             self.servers, os.path.join(self.folder, "guardian.log"), seeds.getrandbits(32)
@@ -149,7 +158,10 @@ class Stage:
         """The merchant's, which believes the store's roots; on the engine of the round."""
         place = os.path.join(self.folder, f"ledger-{number}")
         os.makedirs(place, mode=0o700)
+        rules = os.path.join(place, "ledger.yaml")
+        ledger_file(rules)
         options = [
+            "--config", rules,
             "--bundle-id", BUNDLE_ID, "--bundle-id", OTHER_BUNDLE_ID, "--environment", "Sandbox",
             "--environment", "Production",
             # The status of certificates is asked at the port that the store had when
@@ -178,13 +190,12 @@ class Stage:
             "seed": seed, "devices": self.worlds.devices,
             "fronts": [server.proxy.port for server in self.servers], "products": products(),
             "purchasesMax": self.plan.purchases_max, "plans": sorted(plans()),
-            # What both catalogues sell, besides subscriptions.
-            "extras": [each for each in products() if each["id"] in ("coins.100", "no.ads")],
+            "extras": extras(),
         }
         if self.ledgers:
             orders["ledger"] = {
                 "fronts": [ledger.proxy.port for ledger in self.ledgers],
-                "key": self.ledgers[0].merchant_key(),
+                "key": self._key,
             }
         return orders
 
@@ -258,10 +269,26 @@ class Stage:
         self._quieten()
         complaints = self._rest(
             DRAIN_SECONDS if seconds < LONG_ROUND_SECONDS else LONG_DRAIN_SECONDS)
-        codes = [server.stop() for server in self.served]
+        codes = [server.stop() for server in self.servers]
+        self._audit()
+        codes += [ledger.stop() for ledger in self.ledgers]
         return complaints + [
             f"a server that was told to stop ended with {code}" for code in codes if code != 0
         ]
+
+    def _audit(self):
+        """No store tells anything more: the ledger gets what it has not heard, and is asked."""
+        if not self.ledgers:
+            return
+        if self.courier and not self.courier.rest():
+            raise Trouble("the ledger did not accept every notification")
+        accounts = sorted(row["account"] for row in self._ledger_reader()("accounts"))
+        audit(self.folder, self.ledgers[0], self._key, accounts, self._ahead)
+
+    def _ledger_reader(self):
+        if self.cluster:
+            return self.cluster.rows("ledger")
+        return evidence.sqlite_reader(os.path.join(self.ledgers[0].data, "ledger.sqlite"))
 
     def _quieten(self):
         """No more mischief. Every server is there."""
@@ -346,11 +373,8 @@ class Stage:
         sources.grace_days = GRACE_DAYS
         sources.unprocessed = {RULED}
         sources.seconds_stepped = self.faults.seconds_stepped
-        if self.ledgers and self.cluster:
-            sources.ledger = self.cluster.rows("ledger")
-        elif self.ledgers:
-            sources.ledger = evidence.sqlite_reader(
-                os.path.join(self.ledgers[0].data, "ledger.sqlite"))
+        if self.ledgers:
+            sources.ledger, sources.grants = self._ledger_reader(), GRANTS
         return evidence.gather(sources)
 
     def keep(self):
@@ -370,6 +394,8 @@ class Stage:
         for party in (self.guardian, self.movers):
             if party:
                 party.end()
+        if self.courier:
+            self.courier.close()
         for server in self.served:
             if server.program:
                 server.kill()

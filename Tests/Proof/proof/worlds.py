@@ -25,9 +25,48 @@ SUBSCRIBERS = 3
 DEVICES_OF_ALL_WORLDS = 8
 
 
-def products():
+#: What the ledger grants, by product. Coins are redeemed unit by unit.
+GRANTS = {
+    product: [{"kind": "entitlement", "name": product, "lasting": "forever"}]
+    for product in ["no.ads", *(f"level.{number}" for number in range(2, 10))]
+} | {
+    product: [{"kind": "credits", "name": "gems", "amount": amount, "onReversal": policy}]
+    for product, amount, policy in [
+        ("gems.10", 10, "keep"), ("gems.50", 50, "remove"), ("gems.80", 80, "debt")]
+} | {
+    "pass.30": [{"kind": "entitlement", "name": "pass", "lasting": "period", "days": 30}],
+} | {
+    plan: [{"kind": "entitlement", "name": name, "lasting": lasting}]
+    for plan, name, lasting in [
+        ("gold.month", "gold", "grace"), ("silver.month", "silver", "grace"),
+        ("silver.week", "silver", "grace"), ("bronze.week", "bronze", "subscription")]
+}
+
+
+def ledger_file(path):
+    """Writes the same as a ledger.yaml."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("products:\n")
+        for product, grants in GRANTS.items():
+            file.write(f"  {product}:\n")
+            for grant in grants:
+                file.write(f"    - {{{', '.join(words(grant))}}}\n")
+
+
+def words(grant):
+    """A grant in the words of ledger.yaml."""
+    if grant["kind"] == "credits":
+        return [f"credits: {grant['name']}", f"amount: {grant['amount']}",
+                f"onReversal: {grant['onReversal']}"]
+    lasts = {"period": f"P{grant.get('days')}D", "grace": "subscribed",
+             "subscription": "subscribed"}.get(grant["lasting"], grant["lasting"])
+    grace = ["grace: true"] if grant["lasting"] == "grace" else []
+    return [f"entitlement: {grant['name']}", f"lasts: {lasts}", *grace]
+
+
+def products(path=CATALOGUE):
     """What the catalogue sells, as a device draws from it: coins most of the time."""
-    with open(CATALOGUE, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         listed = json.load(file)["products"]
     found = [
         {
@@ -45,8 +84,14 @@ def catalogue():
     """The same for the checker, by id."""
     return {
         product["id"]: {**product, "currency": "USD", "storefront": "USA"}
-        for product in products()
+        for product in products(TERMS_CATALOGUE) + products()
     }
+
+
+def extras():
+    """What the sandboxes of subscribers sell beside subscriptions: mostly gems."""
+    found = list({product["id"]: product for product in products(TERMS_CATALOGUE)}.values())
+    return found + [product for product in found if product["id"].startswith("gems.")]
 
 
 def plans():
@@ -149,7 +194,8 @@ class Worlds:
         self._server.operate(apps, {"bundleId": BUNDLE_ID, "details": details})
         self._sell(prefix, BUNDLE_ID)
         versions = f"{apps}/{BUNDLE_ID}/versions"
-        self._server.operate(versions, {"version": "1.0", "products": sorted(catalogue())})
+        sold = sorted({product["id"] for product in products()})
+        self._server.operate(versions, {"version": "1.0", "products": sold})
         self._server.operate(f"{versions}/1.0", {"state": "live"}, "PATCH")
         for place, name in ((-2, "buyer-0"), (-1, "buyer-1")):
             customer = {"name": name, "password": PASSWORD, "storefront": "USA"}

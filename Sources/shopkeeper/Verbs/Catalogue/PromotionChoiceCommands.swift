@@ -61,7 +61,7 @@ struct PurchaseIntentAddress: Hashable {
             let values = (parts?.queryItems ?? []).filter { $0.name == name }
             return values.count == 1 ? values[0].value : nil
         }
-        guard let parts, parts.scheme == "itms-services", (parts.host ?? "").isEmpty,
+        guard let parts, parts.scheme?.lowercased() == "itms-services", (parts.host ?? "").isEmpty,
             value("action") == "purchaseIntent",
             let app = value("bundleId"), Self.isBundleID(app),
             let product = value("productIdentifier"), IDText.isID(product)

@@ -13,6 +13,7 @@ struct ServeCommand: AsyncParsableCommand {
     var file: String?
 
     @OptionGroup var options: ServeOptions
+    @OptionGroup var ledger: LedgerBesideOptions
     @OptionGroup var printing: PrintOptions
 
     @Flag(
@@ -33,25 +34,42 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try ledger.check(options)
         let options = try options.withSecrets()
         let app = try options.app(file: file)
         for warning in app.warnings { Output.complain("warning: \(warning)") }
+        let data = options.data ?? "./.shopkeeper"
         let served = try ServedStore(
-            options: options, app: app, data: options.data ?? "./.shopkeeper",
+            options: options, app: app, data: data,
             events: showsEvents ? StoreEvents.printed : StoreEvents.unheard)
         let printing = printing
         // Not in `exec`, because the command that it starts would inherit the
         // limit.
         Live.raiseDescriptorLimit()
-        try await served.run(port: options.port ?? 4780, stopsOnSignals: true) { run in
-            try? printing.show(Announcement(run), lines: lines(run, app, options))
+        let port = options.port ?? 4780
+        guard ledger.withLedger else {
+            return try await served.run(port: port, stopsOnSignals: true) { run in
+                try? printing.show(Announcement(run), lines: lines(run, app, options))
+            }
         }
+        let beside = try LedgerBeside(
+            data: data, app: app, options: options, port: ledger.ledgerPort)
+        try await beside.serve(beside: served, port: port) { run, ledger in
+            try? printing.show(
+                Announcement(run, ledger),
+                lines: lines(run, app, options)
+                    + ledger.lines(product: Self.product(app), store: run))
+        }
+    }
+
+    private static func product(_ app: ServedApp) -> String {
+        ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
     }
 
     private func lines(
         _ run: RunFile, _ app: ServedApp, _ options: ServeOptions
     ) -> [String] {
-        let product = ShellWord.quoted(app.catalogue.products.first?.id.value ?? "PRODUCT")
+        let product = Self.product(app)
         let data = ShellWord.quoted(run.data, always: true)
         let own = OwnCommand.words()
         return [
@@ -85,7 +103,8 @@ struct ServeCommand: AsyncParsableCommand {
         ]
     }
 
-    /// What `--json` prints: everything except the doors' keys.
+    /// What `--json` prints: everything except the doors' keys, and the first keys of a
+    /// ledger.
     private struct Announcement: Encodable {
         let url: String
         let publicUrl: String?
@@ -95,8 +114,10 @@ struct ServeCommand: AsyncParsableCommand {
         let data: String
         let bundleId: String
         let pid: Int32
+        let ledger: LedgerBesideFacts?
 
-        init(_ run: RunFile) {
+        init(_ run: RunFile, _ ledger: LedgerBesideFacts? = nil) {
+            self.ledger = ledger
             (url, root, data, bundleId, pid) = (run.url, run.root, run.data, run.bundleId, run.pid)
             (publicUrl, tlsUrl, realmUrls) = (run.publicUrl, run.tlsUrl, run.realmUrls)
         }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an account may use, by the checker's own reading of docs/LEDGER.md: from purchases,
+what they granted, and the dates that the store has signed."""
+
+from collections import defaultdict
+
+from .fold import DAY
+
+FOREVER = float("inf")
+
+
+def spans_of(facts, rules):
+    """The time that each purchase gives, by the name of the entitlement: start and end.
+    `facts` are purchases with `terms` (a row or nothing) and `grace_until`."""
+    spans, paid_until = defaultdict(list), {}
+    for purchase in sorted(facts, key=lambda each: (each["purchased_at"], number_of(each))):
+        for grant in rules.get(purchase["product_id"], []):
+            if grant["kind"] != "entitlement":
+                continue
+            name, start = grant["name"], purchase["purchased_at"]
+            if grant["lasting"] == "forever":
+                end = FOREVER
+            elif grant["lasting"] == "period":
+                start = max(start, paid_until.get(name, start))
+                end = start + grant["days"] * DAY * purchase["quantity"]
+            else:
+                end = subscribed_until(purchase, grant, facts)
+            if purchase["revoked_at"] is not None:
+                end = max(start, min(end, purchase["revoked_at"]))
+            if grant["lasting"] == "period":
+                paid_until[name] = end
+            spans[name].append((start, end))
+    return spans
+
+
+def number_of(purchase):
+    return str(purchase["transaction_id"])
+
+
+def subscribed_until(purchase, grant, facts):
+    """The end of a subscription's period: as signed, that of an upgrade, or of its grace."""
+    terms = purchase["terms"]
+    if terms is None or terms["expires_at"] is None:
+        return purchase["purchased_at"]
+    end = terms["expires_at"]
+    own = [
+        each for each in facts
+        if each["original_transaction_id"] == purchase["original_transaction_id"]
+    ]
+    later = [
+        each["purchased_at"] for each in own if each["purchased_at"] > purchase["purchased_at"]]
+    if terms["is_upgraded"] and later and min(later) < end:
+        return min(later)
+    ends = [each["terms"]["expires_at"] for each in own if each["terms"]]
+    is_last = all(each is None or each <= end for each in ends)
+    grace = purchase["grace_until"]
+    if grant["lasting"] == "grace" and grace is not None and grace > end and is_last:
+        return grace
+    return end
+
+
+def reach(spans, now):
+    """Until when spans cover an instant without a gap; nothing if they do not."""
+    whole = sorted(span for span in spans if span[0] < span[1])
+    until = None
+    for start, end in whole:
+        if until is not None and start <= until:
+            until = max(until, end)
+        elif until is None or until <= now:
+            if start > now:
+                break
+            until = end
+    return until if until is not None and until > now else None
