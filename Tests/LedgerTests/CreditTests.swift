@@ -276,7 +276,7 @@ import Testing
         let calls = try await run(cut: nil).calls
         #expect(calls > 15)
 
-        for call in SeededShare.of(0..<calls, oneIn: 3) {
+        for call in SeededShare.of(0..<calls, oneIn: Shelf.isOnPostgres ? 9 : 3) {
             for side in Knife.Side.allCases {
                 let (_, book) = try await run(cut: (call, side))
                 #expect(try await book.imbalances() == [], "\(call) \(side)")

@@ -16,7 +16,7 @@ import Testing
         #expect(calls > 20)
 
         var fired = 0
-        let cuts = SeededShare.of(0..<calls, oneIn: 3)
+        let cuts = SeededShare.of(0..<calls, oneIn: Shelf.isOnPostgres ? 9 : 3)
         for call in cuts {
             for side in Knife.Side.allCases {
                 let story = try await Story(cut: (call, side))
