@@ -2,6 +2,7 @@
 
 public import Commerce
 import Foundation
+import Synchronization
 
 extension Money {
     /// Formats the amount like a storefront does: `$1.99`. It never rounds: some
@@ -11,6 +12,10 @@ extension Money {
     /// - Parameter locale: As ``Commerce/Storefront/priceLocale(ofWords:)`` gives it:
     ///   `en_US@currency=USD`.
     public func formatted(in locale: String) -> String {
+        KnownTexts.text(of: self, in: locale) { format(in: locale) }
+    }
+
+    private func format(in locale: String) -> String {
         let formatter = NumberFormatter()
         formatter.numberStyle = .currency
         formatter.locale = Locale(identifier: locale)
@@ -26,5 +31,28 @@ extension Money {
             mantissa: amount.milliunits.magnitude, exponent: -3,
             isNegative: amount.milliunits < 0)
         return formatter.string(from: number) ?? description
+    }
+}
+
+/// The texts of the last prices. Making a formatter with the data of its locale takes
+/// longer than all the rest of a page of the store.
+private enum KnownTexts {
+    private struct Key: Hashable {
+        let money: Money
+        let locale: String
+    }
+
+    private static let countMax = 4096
+    private static let texts = Mutex<[Key: String]>([:])
+
+    static func text(of money: Money, in locale: String, _ make: () -> String) -> String {
+        let key = Key(money: money, locale: locale)
+        if let text = texts.withLock({ $0[key] }) { return text }
+        let text = make()
+        texts.withLock { texts in
+            if texts.count >= countMax { texts.removeAll(keepingCapacity: true) }
+            texts[key] = text
+        }
+        return text
     }
 }
