@@ -21,6 +21,16 @@ import Testing
         }
     }
 
+    @Test func `a price is written by each locale, also the second time`() throws {
+        let places = ["DEU", "IRL"].compactMap { code in
+            Storefront.all.first { $0.countryCode == code }
+        }
+        let price = Money(Amount(milliunits: 1990), try #require(places.first).currency)
+        let texts = places.map { contents($0, price).formatted(price) }
+        #expect(Set(texts).count == 2)
+        #expect(places.map { contents($0, price).formatted(price) } == texts)
+    }
+
     @Test func `a whole price has the decimals that the currency is written with`() {
         for storefront in Storefront.all {
             let currency = storefront.currency
