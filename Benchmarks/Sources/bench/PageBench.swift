@@ -11,7 +11,7 @@ struct PageBench {
     private static let app: BundleID = "com.example.app"
     private static let context = RequestContext(requestID: "bench")
     private let connections = 16
-    private let requests = Brief.or(300, brief: 5)
+    private let requests = Brief.or(60, brief: 5)
     private let rounds = Brief.or(9, brief: 2)
     private let apps = 10
     private let products = 12
