@@ -73,6 +73,23 @@ import Testing
         return try String(contentsOf: url.appending(path: "Contents/map.txt"), encoding: .utf8)
     }
 
+    /// A new launch of a device whose last one ended in the middle of a transfer.
+    private func cutHalfWay(_ shop: TestShop, _ served: ServedShop) async throws -> TestDevice {
+        let device = try await served.device()
+        shop.wire.fail(.contentBytes, .cutOff)
+        shop.wire.fail(.content, .late(milliseconds: 0))
+        // Until the end of the launch.
+        shop.wire.fail(.content, .late(milliseconds: 60_000))
+        let first = Player()
+        device.queue.add(first)
+        try await device.buy("caves")
+        await until("a transfer that was cut", seen: "\(first.seen)") {
+            shop.wire.count(.contentBytes) == 1
+        }
+        await device.restart()
+        return device
+    }
+
     /// Downloads what the launch finds or buys.
     private func play(_ device: TestDevice, buying product: String? = nil) async throws
         -> SKDownload
@@ -128,18 +145,7 @@ import Testing
         let shop = try await shop()
         try await upload("1.0", to: shop)
         try await ServedShop.with(shop) { served in
-            let device = try await served.device()
-            shop.wire.fail(.contentBytes, .cutOff)
-            shop.wire.fail(.content, .late(milliseconds: 0))
-            // Until the end of the launch.
-            shop.wire.fail(.content, .late(milliseconds: 60_000))
-            let first = Player()
-            device.queue.add(first)
-            try await device.buy("caves")
-            await until("a transfer that was cut", seen: "\(first.seen)") {
-                shop.wire.count(.contentBytes) == 1
-            }
-            await device.restart()
+            let device = try await cutHalfWay(shop, served)
             try await upload("1.1", to: shop)
             shop.wire.mend()
 
@@ -155,18 +161,7 @@ import Testing
         let shop = try await shop()
         try await upload("1.0", to: shop)
         try await ServedShop.with(shop) { served in
-            let device = try await served.device()
-            shop.wire.fail(.contentBytes, .cutOff)
-            // Until the end of the launch.
-            shop.wire.fail(.content, .late(milliseconds: 0))
-            shop.wire.fail(.content, .late(milliseconds: 60_000))
-            let first = Player()
-            device.queue.add(first)
-            try await device.buy("caves")
-            await until("a transfer that was cut", seen: "\(first.seen)") {
-                shop.wire.count(.contentBytes) == 1
-            }
-            await device.restart()
+            let device = try await cutHalfWay(shop, served)
             if hasNext { try await upload("1.1", to: shop) }
             try await shop.removeContent("1.0", of: "caves")
             shop.wire.mend()

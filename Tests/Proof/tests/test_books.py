@@ -14,6 +14,7 @@ from tests.booked import (
     CUSTOMER, GRACE, NOW, PASSES, REALM, REVOKED, START, entitlement, entry, grant, heard, proof,
     purchase, sale, signed, sound, spending, unit,
 )
+from tests.spoiling import add, both, check_spoilt, drop, row
 
 PROVEN = books.ledger_holds_what_was_proven
 ACCEPTED = books.proofs_are_accepted
@@ -26,25 +27,6 @@ ANSWERED = books.answers_have_what_was_acknowledged
 RESERVED = books.reservations_end_one_way
 PROMISED = books.units_are_promised_once
 TAKEN_BACK = books.what_was_taken_back_is_not_spent
-
-
-def row(name, place=0, **changed):
-    return lambda evidence: getattr(evidence, name)[place].update(changed)
-
-
-def add(name, *entries):
-    return lambda evidence: getattr(evidence, name).extend(entries)
-
-
-def drop(name, place=0):
-    return lambda evidence: getattr(evidence, name).pop(place)
-
-
-def both(*changes):
-    def spoil(evidence):
-        for change in changes:
-            change(evidence)
-    return spoil
 
 
 def held(key, start=0, end=900_000, **other):
@@ -215,12 +197,7 @@ SOUND = [
 
 class SpoiltTests(unittest.TestCase):
     def test_each_rule_finds_what_was_spoilt(self):
-        for name, rule, spoil in SPOILT:
-            with self.subTest(name):
-                evidence = sound()
-                self.assertEqual(list(rule(evidence)), [])
-                spoil(evidence)
-                self.assertTrue(list(rule(evidence)), rule.__name__)
+        check_spoilt(self, SPOILT, lambda _: sound())
 
     def test_no_rule_finds_what_is_sound(self):
         for name, change in [("nothing", lambda _: None), *SOUND]:

@@ -8,31 +8,12 @@ import unittest
 from proof import announcements, clocks, counts, evidence, fold, refunds, renewals, rules
 from proof.facts import Evidence
 from proof.fold import DAY, MINUTE
+from tests.spoiling import add, both, check_spoilt, drop, row
 from tests.terms import (
     BRONZE, CUSTOMER, GOLD, GOLD_END, NOW, REALM, RENEWAL, START, THIRD, charge, charged, deed,
     event, log, owed, period, received, refund, refund_event, ruled, shown, sound, transaction,
     usd,
 )
-
-
-def row(name, place=0, **changed):
-    """Changes fields of a row of a table."""
-    return lambda evidence: getattr(evidence, name)[place].update(changed)
-
-
-def add(name, *entries):
-    return lambda evidence: getattr(evidence, name).extend(entries)
-
-
-def drop(name, place=0):
-    return lambda evidence: getattr(evidence, name).pop(place)
-
-
-def both(*changes):
-    def spoil(evidence):
-        for change in changes:
-            change(evidence)
-    return spoil
 
 
 def happened(place, at=None, kind=None, **facts):
@@ -279,12 +260,7 @@ SOUND = [
 
 class SpoiltTests(unittest.TestCase):
     def test_each_rule_finds_what_was_spoilt(self):
-        for name, rule, spoil in SPOILT:
-            with self.subTest(name):
-                evidence = ruled() if rule in RULED else sound()
-                self.assertEqual(list(rule(evidence)), [])
-                spoil(evidence)
-                self.assertTrue(list(rule(evidence)), rule.__name__)
+        check_spoilt(self, SPOILT, lambda rule: ruled() if rule in RULED else sound())
 
     def test_no_rule_finds_what_is_sound(self):
         self.assertEqual(rules.judge(sound()), {})
