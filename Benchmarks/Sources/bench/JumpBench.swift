@@ -80,9 +80,7 @@ struct JumpBench {
     }
 
     private static func resident() -> Double {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return (Double(line.filter(\.isNumber)) ?? 0) / 1024
+        Double((try? ProcessMemory("self").resident) ?? 0) / 1_048_576
     }
 
     /// A store with customers who subscribe.

@@ -114,9 +114,7 @@ struct QueueBench {
     }
 
     private static func residentBytes() -> Int {
-        let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-        return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+        (try? ProcessMemory("self").resident) ?? 0
     }
 
     // MARK: Adding

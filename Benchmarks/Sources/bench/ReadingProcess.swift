@@ -37,12 +37,8 @@ struct ReadingProcess {
         let file = try CatalogueFile(json: bytes, name: "bench.storekit")
         // Held whole until it was measured, whatever the optimizer would let go.
         try withExtendedLifetime((bytes, file)) {
-            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-            func figure(_ name: String) -> Int {
-                let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
-                return (Int(line.filter(\.isNumber)) ?? 0) * 1024
-            }
-            print(figure("VmRSS:"), figure("VmHWM:"), file.catalogue.products.count)
+            let memory = try ProcessMemory("self")
+            print(memory.resident, memory.peak, file.catalogue.products.count)
         }
     }
 }

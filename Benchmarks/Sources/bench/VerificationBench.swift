@@ -72,8 +72,8 @@ struct VerificationBench {
         var figure = Pairs("ours / apple-purchase-receipt-verifier, warm", atLeast: nil)
         for number in 1...Self.pairs {
             progress("receipts beside the library for Python, pair \(number) of \(Self.pairs)")
-            let answer = try Self.output(
-                python, ["Benchmarks/verify_receipt.py", folder.path, "\(Self.times)"])
+            let answer = try Command.run(
+                python, "Benchmarks/verify_receipt.py", folder.path, "\(Self.times)")
             guard let theirs = answer.split(separator: " ").first.flatMap({ Double($0) }) else {
                 throw ClientFailure("the library for Python verified no receipt: \(answer)")
             }
@@ -102,9 +102,8 @@ struct VerificationBench {
         else { return try made() }
         let file = folder.appendingPathComponent("genuine.der")
         try receipt.write(to: file)
-        let certificates = try output(
-            "/usr/bin/env",
-            ["openssl", "pkcs7", "-inform", "DER", "-in", file.path, "-print_certs"])
+        let certificates = try Command.run(
+            "openssl", "pkcs7", "-inform", "DER", "-in", file.path, "-print_certs")
         guard
             let last = certificates.components(separatedBy: "-----BEGIN CERTIFICATE-----").last,
             let base64 = last.components(separatedBy: "-----END").first,
@@ -146,17 +145,5 @@ struct VerificationBench {
         guard process.terminationStatus == 0 else {
             throw ClientFailure("openssl \(arguments[0]) ended with \(process.terminationStatus)")
         }
-    }
-
-    private static func output(_ path: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let answer = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: answer, as: UTF8.self)
     }
 }
