@@ -78,8 +78,9 @@ final class Nginx {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
+    /// SIGTERM would not arrive: the child has inherited that this thread blocks it.
     deinit {
-        process.terminate()
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 }

@@ -25,12 +25,40 @@ func raiseFileLimit() {
 
 /// What was asked for on the command line.
 struct Bench {
+    /// What a subject measured: ratios, and figures without one.
+    typealias Outcome = (figures: [Pairs], notes: [String])
+    private typealias Measurement = @Sendable (Bench) async throws -> Outcome
+
     /// Every subject, in the order in which all of them are measured.
-    private static let subjects = [
-        "signatures", "purchases", "receipts", "history", "footprint", "latency",
-        "notifications", "takeover", "groups", "postgres", "catalogue", "verification",
-        "jumps", "events", "server-api", "queue", "downloads", "pages",
+    private static let subjects: [(name: String, run: Measurement)] = [
+        ("signatures", { (try $0.signatures(), []) }),
+        ("purchases", { _ in (try await PurchaseBench().run(), []) }),
+        ("receipts", { _ in try ReceiptBench().run() }),
+        ("history", { _ in (try await HistoryBench().run(), []) }),
+        ("footprint", { _ in try await both { ([], try await FootprintBench(engine: $0).run()) } }),
+        ("latency", { _ in try await both { ([], try await LatencyBench(engine: $0).run()) } }),
+        ("notifications", { _ in ([], try await NotificationBench().run()) }),
+        ("takeover", { _ in ([], try await TakeoverBench().run()) }),
+        ("groups", { _ in try await GroupBench().run() }),
+        ("postgres", { _ in try await PostgresBench().run() }),
+        ("catalogue", { _ in try await CatalogueBench().run() }),
+        ("verification", { try VerificationBench(python: $0.python).run() }),
+        ("jumps", { _ in try await both { try await JumpBench(engine: $0).run() } }),
+        ("events", { _ in (try await EventsBench().run(), []) }),
+        ("server-api", { _ in try await ServerAPIBench().run() }),
+        ("queue", { _ in ([], try await QueueBench().run()) }),
+        ("downloads", { _ in try await DownloadBench().run() }),
+        ("pages", { _ in (try await PageBench().run(), []) }),
     ]
+
+    /// The figures of both engines.
+    private static func both(
+        _ measure: (BenchEngine) async throws -> Outcome
+    ) async throws -> Outcome {
+        let files = try await measure(.files)
+        let postgres = try await measure(try .postgres())
+        return (files.figures + postgres.figures, files.notes + postgres.notes)
+    }
 
     /// The exit code: 0 when every figure that was asked for is met.
     static func main(_ arguments: [String]) async throws -> Int32 {
@@ -67,15 +95,7 @@ struct Bench {
             try ReadingProcess.read(arguments[1])
             return 0
         }
-        let outcome = try await Bench(arguments: arguments).run()
-        for note in outcome.notes { print("  " + note) }
-        if !outcome.figures.isEmpty {
-            print(
-                "  ratio (median of interleaved pairs; a spread over \(Pairs.spreadMax) counts "
-                    + "as not met)")
-        }
-        for figure in outcome.figures { print(figure.line) }
-        return outcome.figures.allSatisfy(\.isMet) ? 0 : 1
+        return try await Bench(arguments: arguments).run() ? 0 : 1
     }
 
     private var python = ""
@@ -89,70 +109,32 @@ struct Bench {
             case "--python": python = rest.popFirst() ?? ""
             case "--script": script = rest.popFirst() ?? ""
             case "--brief": break
-            case _ where Self.subjects.contains(word): chosen.append(word)
+            case _ where Self.subjects.contains { $0.name == word }: chosen.append(word)
             default:
-                let subjects = Self.subjects.joined(separator: "|")
+                let subjects = Self.subjects.map(\.name).joined(separator: "|")
                 throw ClientFailure("bench [\(subjects)]…: what is \(word)?")
             }
         }
     }
 
-    func run() async throws -> (figures: [Pairs], notes: [String]) {
-        var figures: [Pairs] = []
-        var notes: [String] = []
-        for subject in chosen.isEmpty ? Self.subjects : chosen {
-            switch subject {
-            case "signatures": figures += try signatures()
-            case "purchases": figures += try await PurchaseBench().run()
-            case "receipts":
-                let receipts = try ReceiptBench().run()
-                figures += receipts.figures
-                notes += receipts.notes
-            case "groups":
-                let groups = try await GroupBench().run()
-                figures += groups.figures
-                notes += groups.notes
-            case "postgres":
-                let postgres = try await PostgresBench().run()
-                figures += postgres.figures
-                notes += postgres.notes
-            case "catalogue":
-                let catalogue = try await CatalogueBench().run()
-                figures += catalogue.figures
-                notes += catalogue.notes
-            case "verification":
-                let verification = try VerificationBench(python: python).run()
-                figures += verification.figures
-                notes += verification.notes
-            case "jumps":
-                for engine in [BenchEngine.files, try .postgres()] {
-                    let jumps = try await JumpBench(engine: engine).run()
-                    figures += jumps.figures
-                    notes += jumps.notes
-                }
-            case "server-api":
-                let asked = try await ServerAPIBench().run()
-                figures += asked.figures
-                notes += asked.notes
-            case "downloads":
-                let downloads = try await DownloadBench().run()
-                figures += downloads.figures
-                notes += downloads.notes
-            case "pages": figures += try await PageBench().run()
-            case "events": figures += try await EventsBench().run()
-            case "history": figures += try await HistoryBench().run()
-            case "footprint":
-                notes += try await FootprintBench(engine: .files).run()
-                notes += try await FootprintBench(engine: .postgres()).run()
-            case "queue": notes += try await QueueBench().run()
-            case "notifications": notes += try await NotificationBench().run()
-            case "takeover": notes += try await TakeoverBench().run()
-            default:
-                notes += try await LatencyBench(engine: .files).run()
-                notes += try await LatencyBench(engine: .postgres()).run()
+    /// Measures each subject and prints its figures when it is done. Returns whether every
+    /// figure that was asked for is met.
+    func run() async throws -> Bool {
+        var isMet = true
+        for subject in Self.subjects where chosen.isEmpty || chosen.contains(subject.name) {
+            let outcome = try await subject.run(self)
+            print(subject.name)
+            for note in outcome.notes { print("  " + note) }
+            if !outcome.figures.isEmpty {
+                print(
+                    "  ratio (median of interleaved pairs; a spread over \(Pairs.spreadMax) "
+                        + "counts as not met)")
             }
+            for figure in outcome.figures { print(figure.line) }
+            fflush(nil)
+            isMet = isMet && outcome.figures.allSatisfy(\.isMet)
         }
-        return (figures, notes)
+        return isMet
     }
 
     private func signatures() throws -> [Pairs] {
