@@ -7,7 +7,7 @@ import Foundation
 struct DownloadBench {
     private let rounds = Brief.or(9, brief: 2)
     private let small = Brief.or(10_000_000, brief: 1_000_000)
-    private let medium = Brief.or(100_000_000, brief: 2_000_000)
+    private let medium = Brief.or(300_000_000, brief: 2_000_000)
     private let large = Brief.or(1_000_000_000, brief: 3_000_000)
     private let cuts = Brief.or(100, brief: 3)
     private let cutRounds = Brief.or(3, brief: 1)
