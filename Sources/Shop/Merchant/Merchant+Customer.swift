@@ -9,15 +9,41 @@ extension Merchant {
     /// this app belongs. Throws ``AppleRefusal``, in order: 4000006, 4040010 (also
     /// for another app's).
     func customer(of id: String) async throws -> CustomerID {
+        try await read(ofCustomerOf: id) { customer, _ in customer }
+    }
+
+    /// Reads facts of that customer, in the same read. Throws like ``customer(of:)``.
+    func read<Answer: Sendable>(
+        ofCustomerOf id: String,
+        _ body: @escaping @Sendable (CustomerID, any Reading) throws -> Answer
+    ) async throws -> Answer {
         let number = try Self.number(id)
         let isOfApp = NumberLayout(number: number)?.kind == .appTransaction
         let (statement, bundleID) =
             (isOfApp ? Statement.Merchants.customerOfApp : .Merchants.customer, bundleID.value)
-        let row = try await realm.read(ofNumber: number) {
-            try $0.first(statement, [.integer(number), .text(bundleID)])
+        let answer: Answer? = try await realm.read(ofNumber: number) { reading in
+            let values: [SQLValue] = [.integer(number), .text(bundleID)]
+            return try reading.first(statement, values).map { row in
+                try body(CustomerID(try row.integer("customer_id")), reading)
+            }
         }
-        guard let row else { throw AppleRefusal(.transactionIdNotFound) }
-        return CustomerID(try row.integer("customer_id"))
+        guard let answer else { throw AppleRefusal(.transactionIdNotFound) }
+        return answer
+    }
+
+    /// That customer, and the time of what is signed for them.
+    func customerAndTime(of id: String) async throws -> (CustomerID, Timestamp) {
+        let wall = realm.ports.wall.now
+        return try await read(ofCustomerOf: id) { [now] customer, reading in
+            (customer, try Realm.now(of: customer, wall: wall, reading) ?? now)
+        }
+    }
+
+    /// The app's number, which answers of production contain.
+    var officialID: Int64? {
+        get async throws {
+            realm.isProduction ? try await realm.loadShelf().apps[bundleID]?.appID : nil
+        }
     }
 
     /// Returns one transaction of this app. Throws ``AppleRefusal``, in order:

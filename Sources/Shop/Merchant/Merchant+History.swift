@@ -24,8 +24,7 @@ extension Merchant {
     ) async throws -> HistoryResponse {
         let filter = try TransactionFilter(
             parameters, omitsFinishedConsumables: omitsFinishedConsumables)
-        let customer = try await customer(of: id)
-        let now = try await now(of: customer)
+        let (customer, now) = try await customerAndTime(of: id)
         var (place, found) = (filter.start, [TransactionFacts]())
         var hasMore = false
         while true {
@@ -42,10 +41,9 @@ extension Merchant {
             }
             if hasMore || rows.count < Self.rowsRead { break }
         }
-        let app = try await realm.loadShelf().apps[bundleID]
         return HistoryResponse(
             revision: place.token(isAscending: filter.isAscending), hasMore: hasMore,
-            bundleId: bundleID.value, appAppleId: realm.isProduction ? app?.appID : nil,
+            bundleId: bundleID.value, appAppleId: try await officialID,
             environment: realm.description.environment.rawValue,
             signedTransactions: try found.map { try realm.sign($0, at: now) })
     }

@@ -33,8 +33,7 @@ extension Merchant {
     /// /inApps/v1/transactions/appTransactions/{transactionId}`. Throws
     /// ``AppleRefusal``, in order: 4000006, 4040010, 4040019.
     public func appTransaction(of id: String) async throws -> AppTransactionInfoResponse {
-        let customer = try await customer(of: id)
-        let now = try await now(of: customer)
+        let (customer, now) = try await customerAndTime(of: id)
         let payload = try await realm.merchant.appTransaction(of: customer, bundleID, at: now)
         guard let payload else { throw AppleRefusal(.appTransactionDoesNotExist) }
         return AppTransactionInfoResponse(

@@ -16,57 +16,76 @@ extension Merchant {
             else { throw AppleRefusal(.invalidStatus) }
             return status
         }
-        let customer = try await customer(of: id)
-        let rows = try await subscriptions(of: customer)
-        let now = try await now(of: customer)
+        let (shown, now) = try await subscriptions(ofCustomerOf: id) { subscription, now in
+            wanted.isEmpty || wanted.contains(subscription.status(at: now))
+        }
         var groups: [String] = []
         var items: [String: [LastTransactionsItem]] = [:]
-        for row in rows where wanted.isEmpty || wanted.contains(row.subscription.status(at: now)) {
+        for (row, facts) in shown {
             let group = row.subscription.groupID
             if items[group] == nil { groups.append(group) }
-            items[group, default: []].append(try await last(of: row, at: now))
+            items[group, default: []].append(try await item(of: row, facts, at: now))
         }
-        let app = try await realm.loadShelf().apps[bundleID]
         return StatusResponse(
             environment: realm.description.environment.rawValue, bundleId: bundleID.value,
-            appAppleId: realm.isProduction ? app?.appID : nil,
+            appAppleId: try await officialID,
             data: groups.map { group in
                 SubscriptionGroupIdentifierItem(
                     subscriptionGroupIdentifier: group, lastTransactions: items[group] ?? [])
             })
     }
 
-    /// What a customer has subscribed to in the app, and what the customer's family
-    /// shares.
-    private func subscriptions(of customer: CustomerID) async throws -> [SubscriptionRow] {
-        let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
-        return try await realm.read(of: customer) { reading in
-            let own = try reading.query(Statement.Subscriptions.ofApp, values)
-                .map(SubscriptionRow.init(row:))
-            let shared = try reading.query(Statement.Merchants.shared, values)
-                .map(TransactionFacts.init(row:)).compactMap { facts in
-                    try FamilyShareRow.find(facts.id, of: customer, reading)?
-                        .subscriptionRow(of: facts)
-                }
-            return own + shared
+    /// Reads a customer's subscriptions in the app, each with the transaction to show, and
+    /// the time at which all of them are shown. One read, because each costs a wait.
+    private func subscriptions(
+        ofCustomerOf id: String,
+        where isWanted: @escaping @Sendable (Subscription, _ now: Timestamp) -> Bool
+    ) async throws -> (shown: [(SubscriptionRow, TransactionFacts)], now: Timestamp) {
+        let wall = realm.ports.wall.now
+        return try await read(ofCustomerOf: id) { [bundleID, now] customer, reading in
+            let now = try Realm.now(of: customer, wall: wall, reading) ?? now
+            let rows = try Self.subscriptions(of: customer, bundleID, reading)
+            let shown = try rows.filter { isWanted($0.subscription, now) }.map { row in
+                (row, try Self.shownTransaction(of: row, at: now, reading))
+            }
+            return (shown, now)
         }
     }
 
-    private func last(
-        of row: SubscriptionRow, at now: Timestamp
-    ) async throws -> LastTransactionsItem {
+    /// What a customer has subscribed to in the app, and what the customer's family
+    /// shares.
+    private static func subscriptions(
+        of customer: CustomerID, _ bundleID: BundleID, _ reading: any Reading
+    ) throws -> [SubscriptionRow] {
+        let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
+        let own = try reading.query(Statement.Subscriptions.ofApp, values)
+            .map(SubscriptionRow.init(row:))
+        let shared = try reading.query(Statement.Merchants.shared, values)
+            .map(TransactionFacts.init(row:)).compactMap { facts in
+                try FamilyShareRow.find(facts.id, of: customer, reading)?
+                    .subscriptionRow(of: facts)
+            }
+        return own + shared
+    }
+
+    private static func shownTransaction(
+        of row: SubscriptionRow, at now: Timestamp, _ reading: any Reading
+    ) throws -> TransactionFacts {
         let shown = row.subscription.shownTransaction(at: now)
         let key: [SQLValue] = [.integer(row.customer.value), .integer(shown.value)]
-        let found = try await realm.read(of: row.customer) {
-            try $0.first(Statement.Transactions.one, key)
-        }
-        guard let found else {
+        guard let found = try reading.first(Statement.Transactions.one, key) else {
             throw StorageFault(.malformedRow, "a subscription whose transaction is gone")
         }
-        return LastTransactionsItem(
+        return try TransactionFacts(row: found)
+    }
+
+    private func item(
+        of row: SubscriptionRow, _ facts: TransactionFacts, at now: Timestamp
+    ) async throws -> LastTransactionsItem {
+        LastTransactionsItem(
             originalTransactionId: row.subscription.originalID.description,
             status: row.subscription.status(at: now).rawValue,
-            signedTransactionInfo: try realm.sign(try TransactionFacts(row: found), at: now),
+            signedTransactionInfo: try realm.sign(facts, at: now),
             signedRenewalInfo: try realm.sign(
                 row,
                 winBackOffers: row.isShared

@@ -46,7 +46,7 @@ extension MerchantRoom {
     private func verified(_ bearer: String?) async throws -> Merchant {
         guard let bearer else { throw AppleRefusal.unauthorised }
         let token = try Self.explained { () throws(VerificationFailure) in
-            try BearerToken.parse(bearer)
+            try realm.recentTokens.parse(bearer)
         }
         guard !token.keyID.utf8.contains(0), token.keyID.utf8.count <= Edge.textBytesMax else {
             throw AppleRefusal.unauthorised(TokenWords.unknown)
@@ -66,7 +66,7 @@ extension MerchantRoom {
         let wall = realm.ports.wall.now
         let key = try row.blob("public_key")
         let claims = try Self.explained { () throws(VerificationFailure) in
-            try token.verify(publicKey: key, now: wall)
+            try realm.recentTokens.verify(bearer, publicKey: key, now: wall)
         }
         guard claims.issuerID == (try row.text("issuer_id")) else {
             throw AppleRefusal.unauthorised(TokenWords.issuer)

@@ -8,7 +8,8 @@ extension Store {
     var parts: RealmParts {
         let courier = ports.courier
         return RealmParts(
-            ports: ports, numbers: numbers, keyRealms: keyRealms, authorities: authorities,
+            ports: ports, numbers: numbers, keyRealms: keyRealms,
+            recentTokens: recentTokens, authorities: authorities,
             passwordQueue: passwordQueue, attempts: attempts, contentKey: contentKey,
             errandHandlers: { processor in
                 var handlers: [any ErrandHandler<Realm>] =

@@ -22,6 +22,7 @@ public final class Store: Sendable {
     let numbers: NumberBlocks
     let authorities: Authorities
     let keyRealms: ServerKeyRealms
+    let recentTokens = RecentTokens()
     let open = OpenRealms()
     /// When the store was last found ready, in wall time.
     let readyAt = Mutex<Timestamp?>(nil)

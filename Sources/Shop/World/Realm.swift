@@ -55,6 +55,7 @@ public final class Realm: Sendable {
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
     let keyRealms: ServerKeyRealms
+    let recentTokens: RecentTokens
     private let cachedShelf = Mutex<Shelf?>(nil)
     private let hearing = Mutex<Task<Void, Never>?>(nil)
 
@@ -64,6 +65,7 @@ public final class Realm: Sendable {
         seeded = opening.seed == nil ? nil : SeededNumbers(next: opening.nextCounts)
         numbers = parts.numbers
         keyRealms = parts.keyRealms
+        recentTokens = parts.recentTokens
         ports = parts.ports
         passwords = Passwords(
             cost: parts.ports.passwordCost, randomness: parts.ports.randomness,

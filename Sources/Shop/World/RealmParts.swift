@@ -8,6 +8,7 @@ struct RealmParts: Sendable {
     let ports: StorePorts
     let numbers: NumberBlocks
     let keyRealms: ServerKeyRealms
+    let recentTokens: RecentTokens
     let authorities: Authorities
     let passwordQueue: PasswordQueue
     let attempts: AttemptLimits

@@ -60,10 +60,21 @@ public struct BearerToken: Sendable {
     public func verify(
         publicKey: [UInt8], now wall: Timestamp
     ) throws(VerificationFailure) -> BearerClaims {
+        try checkSignature(by: publicKey)
+        return try claims(at: wall)
+    }
+
+    /// The part of ``verify(publicKey:now:)`` whose outcome never changes for a token and
+    /// a key: `signature`.
+    public func checkSignature(by publicKey: [UInt8]) throws(VerificationFailure) {
         guard let key = try? P256.Signing.PublicKey(x963Representation: publicKey) else {
             throw VerificationFailure(.signature, "the stored public key is not a P-256 point")
         }
         try jws.checkSignature(by: key)
+    }
+
+    /// The rest of ``verify(publicKey:now:)``, for a token whose signature was checked.
+    public func claims(at wall: Timestamp) throws(VerificationFailure) -> BearerClaims {
         guard claims.aud.names.contains(Self.audience) else {
             throw VerificationFailure(.audience, "the token's aud must be \(Self.audience)")
         }
