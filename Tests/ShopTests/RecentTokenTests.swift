@@ -23,7 +23,8 @@ import Testing
         let recent = RecentTokens()
         let bearer = try token()
         let verify = { [mine] (wall: Timestamp) in
-            try recent.verify(bearer, publicKey: mine.key.publicKey, now: wall)
+            try recent.verify(
+                try recent.parse(bearer), of: bearer, publicKey: mine.key.publicKey, now: wall)
         }
 
         #expect(try verify(now).issuerID == mine.key.issuerID)
@@ -35,12 +36,15 @@ import Testing
     @Test func `a token that was right by one key is verified anew by another`() throws {
         let recent = RecentTokens()
         let bearer = try token()
-        _ = try recent.verify(bearer, publicKey: mine.key.publicKey, now: now)
+        _ = try recent.verify(
+            try recent.parse(bearer), of: bearer, publicKey: mine.key.publicKey, now: now)
 
         #expect(throws: VerificationFailure.self) {
-            try recent.verify(bearer, publicKey: others.key.publicKey, now: now)
+            try recent.verify(
+                try recent.parse(bearer), of: bearer, publicKey: others.key.publicKey, now: now)
         }
-        _ = try recent.verify(bearer, publicKey: mine.key.publicKey, now: now)
+        _ = try recent.verify(
+            try recent.parse(bearer), of: bearer, publicKey: mine.key.publicKey, now: now)
     }
 
     @Test func `a wrong token is never remembered, nor more than the most`() throws {
@@ -48,13 +52,15 @@ import Testing
         let good = try token()
         for wrong in [good + "x", String(good.dropLast(4)), "a.b.c", ""] {
             #expect(throws: VerificationFailure.self) {
-                try recent.verify(wrong, publicKey: mine.key.publicKey, now: now)
+                try recent.verify(
+                    try recent.parse(wrong), of: wrong, publicKey: mine.key.publicKey, now: now)
             }
         }
         #expect(recent.count == 0)
         for (lifetime, count) in [(Int64(100), 1), (101, 2), (102, 1)] {
+            let bearer = try token(lifetimeSeconds: lifetime)
             _ = try recent.verify(
-                try token(lifetimeSeconds: lifetime), publicKey: mine.key.publicKey, now: now)
+                try recent.parse(bearer), of: bearer, publicKey: mine.key.publicKey, now: now)
             #expect(recent.count == count)
         }
     }

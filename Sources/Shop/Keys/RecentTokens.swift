@@ -36,14 +36,13 @@ final class RecentTokens: Sendable {
         return try BearerToken.parse(bearer)
     }
 
-    /// ``BearerToken/verify(publicKey:now:)`` of a text.
+    /// ``BearerToken/verify(publicKey:now:)`` of a token, which was parsed from the text.
     func verify(
-        _ bearer: String, publicKey: [UInt8], now wall: Timestamp
+        _ token: BearerToken, of bearer: String, publicKey: [UInt8], now wall: Timestamp
     ) throws(VerificationFailure) -> BearerClaims {
         if let known = entries.withLock({ $0[bearer] }), known.publicKey == publicKey {
             return try known.token.claims(at: wall)
         }
-        let token = try BearerToken.parse(bearer)
         let claims = try token.verify(publicKey: publicKey, now: wall)
         entries.withLock { entries in
             // Rare. Each forgotten token is verified once more.

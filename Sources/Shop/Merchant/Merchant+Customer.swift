@@ -12,7 +12,7 @@ extension Merchant {
         try await read(ofCustomerOf: id) { customer, _ in customer }
     }
 
-    /// Reads facts of that customer, in the same read. Throws like ``customer(of:)``.
+    /// Finds the customer of a transaction and reads facts of them, in one read. Throws like ``customer(of:)``.
     func read<Answer: Sendable>(
         ofCustomerOf id: String,
         _ body: @escaping @Sendable (CustomerID, any Reading) throws -> Answer
@@ -31,7 +31,8 @@ extension Merchant {
         return answer
     }
 
-    /// That customer, and the time of what is signed for them.
+    /// Returns the customer of a transaction, and the time of what is signed for them. Throws
+    /// like ``customer(of:)``.
     func customerAndTime(of id: String) async throws -> (CustomerID, Timestamp) {
         let wall = realm.ports.wall.now
         return try await read(ofCustomerOf: id) { [now] customer, reading in
@@ -81,6 +82,23 @@ extension Merchant {
         guard Edge.isNumber(id) else { throw AppleRefusal(invalid) }
         guard let number = Edge.number(id) else { throw AppleRefusal(unknown) }
         return number
+    }
+}
+
+extension SubscriptionRow {
+    /// What a customer has subscribed to in an app, and what the customer's family shares.
+    static func ownAndShared(
+        of customer: CustomerID, _ bundleID: BundleID, _ reading: any Reading
+    ) throws -> [SubscriptionRow] {
+        let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
+        let own = try reading.query(Statement.Subscriptions.ofApp, values)
+            .map(SubscriptionRow.init(row:))
+        let shared = try reading.query(Statement.Merchants.shared, values)
+            .map(TransactionFacts.init(row:)).compactMap { facts in
+                try FamilyShareRow.find(facts.id, of: customer, reading)?
+                    .subscriptionRow(of: facts)
+            }
+        return own + shared
     }
 }
 

@@ -44,28 +44,12 @@ extension Merchant {
         let wall = realm.ports.wall.now
         return try await read(ofCustomerOf: id) { [bundleID, now] customer, reading in
             let now = try Realm.now(of: customer, wall: wall, reading) ?? now
-            let rows = try Self.subscriptions(of: customer, bundleID, reading)
+            let rows = try SubscriptionRow.ownAndShared(of: customer, bundleID, reading)
             let shown = try rows.filter { isWanted($0.subscription, now) }.map { row in
                 (row, try Self.shownTransaction(of: row, at: now, reading))
             }
             return (shown, now)
         }
-    }
-
-    /// What a customer has subscribed to in the app, and what the customer's family
-    /// shares.
-    private static func subscriptions(
-        of customer: CustomerID, _ bundleID: BundleID, _ reading: any Reading
-    ) throws -> [SubscriptionRow] {
-        let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
-        let own = try reading.query(Statement.Subscriptions.ofApp, values)
-            .map(SubscriptionRow.init(row:))
-        let shared = try reading.query(Statement.Merchants.shared, values)
-            .map(TransactionFacts.init(row:)).compactMap { facts in
-                try FamilyShareRow.find(facts.id, of: customer, reading)?
-                    .subscriptionRow(of: facts)
-            }
-        return own + shared
     }
 
     private static func shownTransaction(

@@ -66,7 +66,8 @@ extension MerchantRoom {
         let wall = realm.ports.wall.now
         let key = try row.blob("public_key")
         let claims = try Self.explained { () throws(VerificationFailure) in
-            try realm.recentTokens.verify(bearer, publicKey: key, now: wall)
+            try realm.recentTokens.verify(
+                token, of: bearer, publicKey: key, now: wall)
         }
         guard claims.issuerID == (try row.text("issuer_id")) else {
             throw AppleRefusal.unauthorised(TokenWords.issuer)

@@ -21,14 +21,7 @@ struct ReceiptHoldings: Sendable {
             .map(TransactionFacts.init(row:))
         records = try reading.query(Statement.Transactions.records, values)
             .compactMap { try $0.optionalBlob("record") }
-        let own = try reading.query(Statement.Subscriptions.ofApp, values)
-            .map(SubscriptionRow.init(row:))
-        let shared = try reading.query(Statement.Merchants.shared, values)
-            .map(TransactionFacts.init(row:)).compactMap { facts in
-                try FamilyShareRow.find(facts.id, of: customer, reading)?
-                    .subscriptionRow(of: facts)
-            }
-        subscriptions = own + shared
+        subscriptions = try SubscriptionRow.ownAndShared(of: customer, bundleID, reading)
     }
 
     var hasSubscriptions: Bool { facts.contains { $0.type == .autoRenewable } }
