@@ -10,7 +10,7 @@ VENV := .venv
 SOURCES := Package.swift Sources Samples Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run run-journal on-sqlite on-postgres test test-pages test-proxy test-stranger test-growing lint format build unit peers packages bench fuzz cuts orders soak flaws mutants times clean
+.PHONY: help run run-journal on-sqlite on-postgres test test-pages test-proxy test-stranger test-growing lint format build unit peers packages bench bench-long fuzz cuts orders soak flaws mutants times clean
 
 help:                ## what there is to do
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' Makefile | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -90,6 +90,9 @@ $(VENV)/.installed: Tests/Peers/requirements.txt
 bench: packages peers  ## the figures, as ratios measured in one run
 	@scripts/install-packages nginx-light libarchive-tools
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/bench $(ARGS)
+
+bench-long:          ## a jump of 100,000 subscriptions, and a year of their notifications; it takes an hour or two
+	@$(MAKE) bench ARGS="$(or $(ARGS),jumps-long ledger-year)"
 
 fuzz:                ## feed the parsers for SECONDS=600 each, with libFuzzer
 	SWIFT="$(SWIFT)" scripts/fuzz $(or $(SECONDS),600) $(ARGS)

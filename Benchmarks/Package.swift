@@ -28,6 +28,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "_CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Ledger", package: "shopkeeper"),
+                .product(name: "LedgerServer", package: "shopkeeper"),
                 .product(name: "Live", package: "shopkeeper"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Outbound", package: "shopkeeper"),

@@ -112,7 +112,7 @@ struct ServerAPIBench {
         progress("verifyReceipt of \(count) purchases")
         let body = Array(
             #"{"receipt-data":"\#(Data(receipt).base64EncodedString())"}"#.utf8)
-        let request = asker.post("/verifyReceipt", body)
+        let request = asker.post("/verifyReceipt", body, isOpen: true)
         let answer = String(decoding: try asker.ask(request), as: UTF8.self)
         guard answer.contains(#""status":0"#) else { throw ClientFailure(answer) }
         return "verifyReceipt of \(count) purchases (\(receipt.count) bytes): "
@@ -195,56 +195,4 @@ struct ServerAPIBench {
                     Localization(locale: "en_US", displayName: "Season", details: "A season.")
                 ]),
         ], storefront: "USA", locale: "en_US")
-}
-
-/// A merchant's server with one connection, and a token.
-private struct Asker {
-    let port: UInt16
-    let token: String
-
-    func get(_ path: String) -> [UInt8] {
-        Array(
-            ("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(token)\r\n\r\n")
-                .utf8)
-    }
-
-    func post(_ path: String, _ body: [UInt8]) -> [UInt8] {
-        Array(
-            ("POST \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-                + "Content-Length: \(body.count)\r\n\r\n").utf8) + body
-    }
-
-    func ask(_ request: [UInt8]) throws -> [UInt8] {
-        let socket = try Client.connect(port)
-        defer { close(socket) }
-        var reader = AnswerReader(socket: socket)
-        try Client.send(socket, request)
-        return try reader.successBody()
-    }
-
-    /// Seconds for all, one after another.
-    func seconds(_ request: [UInt8], _ count: Int) throws -> Double {
-        try each(request, count).reduce(0, +)
-    }
-
-    /// How long one request waits, on one connection.
-    func waits(_ request: [UInt8], _ count: Int) throws -> String {
-        let sorted = try each(request, count).sorted()
-        let (half, most) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
-        return String(
-            format: "%.0f a second on one connection, p50 %.2f ms, p99 %.2f ms",
-            Double(sorted.count) / sorted.reduce(0, +), half * 1000, most * 1000)
-    }
-
-    private func each(_ request: [UInt8], _ count: Int) throws -> [Double] {
-        let socket = try Client.connect(port)
-        defer { close(socket) }
-        var reader = AnswerReader(socket: socket)
-        return try (0..<count).map { _ in
-            let start = ContinuousClock.now
-            try Client.send(socket, request)
-            try reader.expectSuccess()
-            return (ContinuousClock.now - start).inSeconds
-        }
-    }
 }

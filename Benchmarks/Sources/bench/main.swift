@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// `bench [--brief] [--python PATH --script PATH] [SUBJECT…]`; `bench client …`, `bench serve …`,
+/// `bench [--brief] [--python PATH --script PATH] [--subscribers N] [SUBJECT…]`; `bench client …`,
+/// `bench serve …`, `bench serve-ledger …`,
 /// `bench bare …`, `bench hold`, `bench plain …`, `bench read …`, `bench serve-as-is …` and `bench
 /// fetch …` are the processes of a load, of a store, of a bare handler, of bare servers, of a
 /// catalogue file, of a store that was prepared, and of a device.
@@ -49,7 +50,29 @@ struct Bench {
         ("queue", { _ in ([], try await QueueBench().run()) }),
         ("downloads", { _ in try await DownloadBench().run() }),
         ("pages", { _ in (try await PageBench().run(), []) }),
+        ("ledger", { _ in try await ledger() }),
     ]
+
+    /// Subjects of an hour or so, which are measured if they are named.
+    private static let longSubjects: [(name: String, run: Measurement)] = [
+        (
+            "jumps-long",
+            { _ in try await both { try await JumpBench(engine: $0, sizes: [(100_000, 1)]).run() } }
+        ),
+        (
+            "ledger-year",
+            { bench in try await LedgerYearBench(subscribers: bench.subscribers).run() }
+        ),
+    ]
+
+    private static func ledger() async throws -> Outcome {
+        let redemptions = try await both { try await RedemptionBench(engine: $0).run() }
+        let served = try await both { try await LedgerBench(engine: $0).run() }
+        let roads = try await LedgerRoadBench().run()
+        return (
+            redemptions.figures + served.figures, redemptions.notes + served.notes + roads.notes
+        )
+    }
 
     /// The figures of both engines.
     private static func both(
@@ -87,6 +110,10 @@ struct Bench {
             try await BenchStore.serveAsIs(arguments[1])
             return 0
         }
+        if arguments.first == "serve-ledger", [2, 3].contains(arguments.count) {
+            try await BenchLedger.serve(arguments[1], arguments.count > 2 ? arguments[2] : nil)
+            return 0
+        }
         if arguments.first == "fetch", arguments.count == 6 {
             try await FetchingProcess.fetch(Array(arguments.dropFirst()))
             return 0
@@ -101,6 +128,9 @@ struct Bench {
     private var python = ""
     private var script = ""
     private var chosen: [String] = []
+    /// Of the ledger's long year.
+    private var subscribers = Brief.or(100_000, brief: 40)
+    private static var all: [(name: String, run: Measurement)] { subjects + longSubjects }
 
     init(arguments: [String]) throws {
         var rest = arguments[...]
@@ -109,9 +139,10 @@ struct Bench {
             case "--python": python = rest.popFirst() ?? ""
             case "--script": script = rest.popFirst() ?? ""
             case "--brief": break
-            case _ where Self.subjects.contains { $0.name == word }: chosen.append(word)
+            case "--subscribers": subscribers = rest.popFirst().flatMap { Int($0) } ?? 0
+            case _ where Self.all.contains { $0.name == word }: chosen.append(word)
             default:
-                let subjects = Self.subjects.map(\.name).joined(separator: "|")
+                let subjects = Self.all.map(\.name).joined(separator: "|")
                 throw ClientFailure("bench [\(subjects)]…: what is \(word)?")
             }
         }
@@ -121,7 +152,8 @@ struct Bench {
     /// figure that was asked for is met.
     func run() async throws -> Bool {
         var isMet = true
-        for subject in Self.subjects where chosen.isEmpty || chosen.contains(subject.name) {
+        let wanted = chosen.isEmpty ? Self.subjects : Self.all.filter { chosen.contains($0.name) }
+        for subject in wanted {
             let outcome = try await subject.run(self)
             print(subject.name)
             for note in outcome.notes { print("  " + note) }
