@@ -9,20 +9,20 @@ import Synchronization
 final class Deadlines: Sendable {
     static let ticksInLimit = 8
 
-    /// The waiting tasks with one length of time.
+    /// What is to end at one length of time.
     private struct Ring {
         var tick = 0
         var isTicking = false
         var nextNumber = 0
-        /// By the tick that ends the wait, then by number. Nil until the task
-        /// is suspended.
-        var waiting: [Int: [Int: CheckedContinuation<Void, Never>?]] = [:]
+        /// By the tick that ends it, then by number.
+        var actions: [Int: [Int: @Sendable () -> Void]] = [:]
     }
 
-    private struct Ticket: Sendable {
-        let limit: Duration
-        let tick: Int
-        let number: Int
+    /// A time-out that was set.
+    struct Ticket: Sendable {
+        fileprivate let limit: Duration
+        fileprivate let tick: Int
+        fileprivate let number: Int
     }
 
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -35,53 +35,34 @@ final class Deadlines: Sendable {
     /// How long the timer of a time-out sleeps at once.
     static func tick(of limit: Duration) -> Duration { limit / ticksInLimit }
 
-    /// Returns after `limit`, or at once when the task is cancelled.
-    func wait(_ limit: Duration) async {
-        let ticket = take(limit)
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if !put(continuation, ticket) { continuation.resume() }
-            }
-        } onCancel: {
-            remove(ticket)?.resume()
-        }
-    }
-
-    private func take(_ limit: Duration) -> Ticket {
+    /// Calls `action` once, after `limit`, unless it is removed before. It is called while
+    /// the time-outs are locked, so that it is not running once ``remove(_:)`` has returned:
+    /// it must be brief, and set or remove none.
+    func set(_ limit: Duration, _ action: @escaping @Sendable () -> Void) -> Ticket {
         let (ticket, starts) = rings.withLock { rings in
-            var ring = rings[limit] ?? Ring()
+            var ring = rings.removeValue(forKey: limit) ?? Ring()
+            defer { rings[limit] = ring }
             // The current tick may be nearly over, so it is not counted.
             let tick = ring.tick + Self.ticksInLimit + 1
             let ticket = Ticket(limit: limit, tick: tick, number: ring.nextNumber)
             let starts = !ring.isTicking
             ring.nextNumber += 1
-            ring.waiting[tick, default: [:]].updateValue(nil, forKey: ticket.number)
+            ring.actions[tick, default: [:]][ticket.number] = action
             ring.isTicking = true
-            rings[limit] = ring
             return (ticket, starts)
         }
         if starts { Task { await self.run(limit) } }
         return ticket
     }
 
-    /// Returns false if the wait is over already.
-    private func put(_ continuation: CheckedContinuation<Void, Never>, _ ticket: Ticket) -> Bool {
+    /// Returns whether the time-out was over, and its action called.
+    func remove(_ ticket: Ticket) -> Bool {
         rings.withLock { rings in
-            let places = rings[ticket.limit]?.waiting[ticket.tick]
-            guard places?[ticket.number] != nil else { return false }
-            rings[ticket.limit]?.waiting[ticket.tick]?
-                .updateValue(continuation, forKey: ticket.number)
-            return true
+            rings[ticket.limit]?.actions[ticket.tick]?.removeValue(forKey: ticket.number) == nil
         }
     }
 
-    private func remove(_ ticket: Ticket) -> CheckedContinuation<Void, Never>? {
-        rings.withLock { rings in
-            rings[ticket.limit]?.waiting[ticket.tick]?.removeValue(forKey: ticket.number) ?? nil
-        }
-    }
-
-    /// Ticks until no task waits.
+    /// Ticks until no time-out is left.
     private func run(_ limit: Duration) async {
         repeat {
             // Never ends early, because this task is never cancelled.
@@ -89,18 +70,16 @@ final class Deadlines: Sendable {
         } while ticked(limit)
     }
 
-    /// Ends the waits that are over. Returns whether any are left.
+    /// Ends what is over. Returns whether any time-outs are left.
     private func ticked(_ limit: Duration) -> Bool {
-        let (over, isOn) = rings.withLock { rings in
-            var ring = rings[limit] ?? Ring()
+        rings.withLock { rings in
+            var ring = rings.removeValue(forKey: limit) ?? Ring()
+            defer { rings[limit] = ring }
             ring.tick += 1
-            let over = ring.waiting.removeValue(forKey: ring.tick) ?? [:]
-            ring.isTicking = ring.waiting.values.contains { !$0.isEmpty }
-            if !ring.isTicking { ring.waiting = [:] }
-            rings[limit] = ring
-            return (over.values.compactMap { $0 }, ring.isTicking)
+            for action in (ring.actions.removeValue(forKey: ring.tick) ?? [:]).values { action() }
+            ring.isTicking = ring.actions.values.contains { !$0.isEmpty }
+            if !ring.isTicking { ring.actions = [:] }
+            return ring.isTicking
         }
-        for continuation in over { continuation.resume() }
-        return isOn
     }
 }

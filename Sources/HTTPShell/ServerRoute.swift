@@ -47,7 +47,11 @@ package struct PathParts: Hashable, Sendable {
     package let raw: [String]
 
     /// A part without its percent-encoding.
-    package subscript(part: Int) -> String { raw[part].removingPercentEncoding ?? raw[part] }
+    package subscript(part: Int) -> String {
+        let raw = raw[part]
+        guard raw.utf8.contains(UInt8(ascii: "%")) else { return raw }
+        return raw.removingPercentEncoding ?? raw
+    }
 
     fileprivate static func split(_ path: String) -> [Substring] {
         path.split(separator: "/", omittingEmptySubsequences: false)

@@ -177,23 +177,40 @@ public struct ShellPorts: Sendable {
         alarms = Alarms(sleep: sleep, monotonic: monotonic)
     }
 
-    /// Runs `body` and cancels it after `limit`, or up to an eighth later.
+    /// Runs `body` and cancels it after `limit`, or up to an eighth later. Throws `late` if it
+    /// was cancelled, unless it has an answer nevertheless.
     @inline(never)
     package func deadline<Answer: Sendable>(
         _ limit: Duration, or late: RequestMistake,
         _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
         let deadlines = deadlines
-        return try await withThrowingTaskGroup(of: Answer?.self) { group in
-            group.addTask { try await body() }
+        // A child, because a cancelled task could not write the answer.
+        return try await withThrowingTaskGroup(of: Answer.self) { group in
             group.addTask {
-                await deadlines.wait(limit)
-                try Task.checkCancellation()
-                return nil
+                try await withUnsafeCurrentTask { task in
+                    let child = RunningTask(task)
+                    let ticket = deadlines.set(limit) { child.cancel() }
+                    do {
+                        let answer = try await body()
+                        _ = deadlines.remove(ticket)
+                        return answer
+                    } catch {
+                        throw deadlines.remove(ticket) ? late : error
+                    }
+                }
             }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let answer = first else { throw late }
+            guard let answer = try await group.next() else { throw late }
             return answer
         }
     }
+}
+
+/// A task that is sure to run while this is used, which makes it safe to share.
+private struct RunningTask: @unchecked Sendable {
+    private let task: UnsafeCurrentTask?
+
+    init(_ task: UnsafeCurrentTask?) { self.task = task }
+
+    func cancel() { task?.cancel() }
 }

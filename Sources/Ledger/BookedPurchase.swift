@@ -33,13 +33,7 @@ struct BookedPurchase: Hashable, Sendable {
     }
 
     init(_ row: Row) throws {
-        let environment = try row.text("environment")
-        guard let environment = Environment(named: environment) else {
-            throw StorageFault(.malformedRow, "environment is \(environment)")
-        }
-        key = PurchaseKey(
-            root: try row.text("root"), environment: environment,
-            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+        key = try PurchaseKey(row)
         facts = BookedFacts(
             productID: try row.text("product_id"), type: try row.text("product_type"),
             quantity: Int(try row.integer("quantity")),

@@ -31,11 +31,12 @@ struct BookedRedemption: Hashable, Sendable {
     let unit: Unit?
 
     init(
-        _ wish: RedemptionWish, of purchase: BookedPurchase, spent: (unit: Int, at: Timestamp)
+        _ wish: RedemptionWish, of key: PurchaseKey, _ productID: String,
+        spent: (unit: Int, at: Timestamp)
     ) {
         self.wish = wish
-        key = purchase.key
-        productID = purchase.facts.productID
+        self.key = key
+        self.productID = productID
         reservation = nil
         unit = Unit(number: spent.unit, redeemedAt: spent.at)
     }
@@ -58,14 +59,9 @@ struct BookedRedemption: Hashable, Sendable {
     }
 
     init(_ row: Row) throws {
-        guard let environment = Environment(named: try row.text("environment")) else {
-            throw StorageFault(.malformedRow, "a redemption's environment is unknown")
-        }
-        key = PurchaseKey(
-            root: try row.text("root"), environment: environment,
-            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+        key = try PurchaseKey(row)
         productID = try row.text("product_id")
-        wish = try RedemptionWish(row, environment: environment)
+        wish = try RedemptionWish(row, environment: key.environment)
         reservation = try row.optionalInteger("reserved_at").map { reservedAt in
             Reservation(
                 reservedAt: Timestamp(milliseconds: reservedAt),

@@ -18,11 +18,11 @@ extension Ledger {
         _ request: RedeemRequest, account: String, requestID: String = ""
     ) async throws -> LedgerRedemption {
         let prepared = try prepare(request, account: account)
-        // A repeated request needs no commit.
-        if let told = try await storage.read({ try prepared.wish.redeemed($0) }) { return told }
         let note = note(
             .redeemed, account: prepared.wish.account, prepared.wish.idempotencyKey)
         let (redemption, isNew) = try await commit { writing in
+            // A repeated request writes nothing, so that it waits for nobody and no disk.
+            if let told = try prepared.wish.redeemed(writing) { return (told, false) }
             let redeemed = try prepared.redeem(in: writing)
             if redeemed.isNew { try note?.write(writing) }
             return redeemed
@@ -179,17 +179,15 @@ struct RedemptionWish: Hashable, Sendable {
     ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
         let revision = try lockLine(writing)
         if let told = try redeemed(writing) { return (told, isNew: false) }
-        let purchase = try candidate(writing, at: now)
-        let spending =
-            purchase.key.values + [
-                .text(account), .integer(revision), .integer(now.milliseconds),
-            ]
-        guard let spent = try writing.first(Statement.Booked.spend, spending) else {
-            throw refusal(.spent)
-        }
+        let (byProduct, named) = (Statement.Booked.spendOfProduct, Statement.Booked.spendNamed)
+        guard
+            let row = try writing.first(
+                transactionID == nil ? byProduct : named,
+                wanted + [.integer(now.milliseconds), .integer(revision)])
+        else { throw try refusal(writing, at: now) }
         let redemption = BookedRedemption(
-            self, of: purchase,
-            spent: (unit: Int(try spent.integer("spent")), at: now))
+            self, of: try PurchaseKey(row), try row.text("product_id"),
+            spent: (unit: Int(try row.integer("spent")), at: now))
         try writing.execute(Statement.Redemptions.insert, redemption.row)
         guard let wire = redemption.redemption else {
             throw StorageFault(.malformedRow, "a redemption has no unit")
@@ -205,18 +203,37 @@ struct RedemptionWish: Hashable, Sendable {
         return try line.integer("revision")
     }
 
-    /// Returns the purchase of which a unit is to be spent, if it has one.
+    /// Returns the purchase of which a unit is to be reserved, if it has one.
     func candidate(_ writing: any Writing, at now: Timestamp) throws -> BookedPurchase {
+        let (byProduct, named) = (
+            Statement.Booked.oldestOfProduct, Statement.Booked.oldestNamed
+        )
+        guard
+            let row = try writing.first(
+                transactionID == nil ? byProduct : named, wanted + [.integer(now.milliseconds)])
+        else { throw try refusal(writing, at: now) }
+        return try BookedPurchase(row)
+    }
+
+    private var place: [SQLValue] {
+        [.text(account), .text(environment.rawValue), .text(bundleID)]
+    }
+
+    /// The values by which a purchase is found: a product's, or that of a name.
+    private var wanted: [SQLValue] {
+        guard let transactionID else { return place + [.optional(productID)] }
+        return place + [.text(transactionID), .optional(productID)]
+    }
+
+    /// Returns why no unit can be spent.
+    private func refusal(_ writing: any Writing, at now: Timestamp) throws -> LedgerRefusal {
         let values: [SQLValue] = [
-            .text(account), .text(environment.rawValue), .text(bundleID),
             .optional(transactionID), .optional(productID), .integer(now.milliseconds),
         ]
-        guard let row = try writing.first(Statement.Booked.candidates, values) else {
-            throw unknown
+        guard let row = try writing.first(Statement.Booked.candidates, place + values) else {
+            return unknown
         }
-        let purchase = try BookedPurchase(row)
-        if let reason = purchase.unspendable { throw refusal(reason) }
-        return purchase
+        return refusal(try BookedPurchase(row).unspendable ?? .spent)
     }
 
     private var field: String { transactionID == nil ? "productId" : "transactionId" }

@@ -13,6 +13,7 @@ enum LedgerSchema {
         Migration(4, "keys and audit", access.flatMap(\.ddl)),
         Migration(5, "accounts", accountTables.flatMap(\.ddl)),
         Migration(6, "webhooks", webhookTables.flatMap(\.ddl)),
+        Migration(7, "an index of what can be redeemed", [unspentIndex]),
     ]
 
     private static let firstTables = [
@@ -70,6 +71,14 @@ enum LedgerSchema {
         let quantity = (try? row.integer("quantity")) ?? 0
         return spent <= quantity ? nil : BrokenRule("spent", "no more units than there are")
     }
+
+    /// Finds a product's oldest purchase that can be redeemed, however many of the account's
+    /// are spent.
+    private static let unspentIndex = """
+        CREATE INDEX purchases_unspent ON purchases
+            (account, environment, bundle_id, product_id, purchased_at, transaction_id, root)
+        WHERE spent < quantity AND revoked_at IS NULL
+        """
 
     /// The units that are spent or reserved. A row has a unit once it is spent. Before
     /// that it is a reservation, which holds a unit of its purchase until it is

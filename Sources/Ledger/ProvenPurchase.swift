@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 
 /// Identifies a purchase: the root that proved it, the environment, the app,
@@ -10,6 +11,18 @@ struct PurchaseKey: Hashable, Sendable {
     let environment: Environment
     let bundleID: String
     let transactionID: String
+}
+
+extension PurchaseKey {
+    init(_ row: Row) throws {
+        let word = try row.text("environment")
+        guard let environment = Environment(named: word) else {
+            throw StorageFault(.malformedRow, "environment is \(word)")
+        }
+        self.init(
+            root: try row.text("root"), environment: environment,
+            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
+    }
 }
 
 /// The facts of a purchase that never change.

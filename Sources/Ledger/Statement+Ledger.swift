@@ -79,7 +79,8 @@ extension Statement {
         /// this rule in SQL.
         private static func unspent(_ p: String, _ now: String) -> String {
             """
-            \(p).revoked_at IS NULL AND \(p).spent + \(held(p, now)) < \(p).quantity
+            \(p).revoked_at IS NULL AND \(p).spent < \(p).quantity
+                AND \(p).spent + \(held(p, now)) < \(p).quantity
                 AND \(p).product_type IN ('Consumable', 'Non-Renewing Subscription')
                 AND NOT \(granted(p))
             """
@@ -166,8 +167,67 @@ extension Statement {
             ORDER BY p.environment, p.transaction_id, p.root, p.bundle_id LIMIT $2
             """)
 
-        /// The purchases that a redemption may spend, beginning with the
-        /// oldest.
+        private static let ofProduct = "p.product_id = $4"
+        private static let named =
+            "p.transaction_id = $4 AND (CAST($5 AS TEXT) IS NULL OR p.product_id = $5)"
+
+        /// The oldest purchase of an account that a redemption may spend, by the index of
+        /// these.
+        private static func oldest(
+            _ columns: String, _ condition: String, from purchases: String, now: String
+        ) -> String {
+            """
+            SELECT \(columns) FROM \(purchases)
+            WHERE p.account = $1 AND p.environment = $2 AND p.bundle_id = $3
+                AND \(condition) AND \(unspent("p", now))
+            ORDER BY p.purchased_at, p.transaction_id, p.root LIMIT 1
+            """
+        }
+
+        private static func oldest(_ condition: String, now: String) -> String {
+            oldest(
+                "\(columns), \(held("p", now)) AS held, FALSE AS granted", condition,
+                from: purchases, now: now)
+        }
+
+        /// The oldest purchase of a product that a redemption may spend.
+        static let oldestOfProduct = Statement(
+            "purchases.oldestOfProduct", [.text, .text, .text, .text, .integer],
+            oldest(ofProduct, now: "$5"))
+
+        /// A named purchase, if a redemption may spend it.
+        static let oldestNamed = Statement(
+            "purchases.oldestNamed", [.text, .text, .text, .text, .text, .integer],
+            oldest(named, now: "$6"))
+
+        /// Finds the purchase and spends one unit of it, in one statement, because others
+        /// wait for the account's line meanwhile.
+        private static func spendOldest(
+            _ condition: String, now: String, revision: String
+        ) -> String {
+            let key = LedgerSchema.purchases.key.map { "p.\($0)" }.joined(separator: ", ")
+            return """
+                UPDATE purchases SET spent = spent + 1, revision = \(revision)
+                WHERE (root, environment, bundle_id, transaction_id) IN (
+                        \(oldest(key, condition, from: "purchases p", now: now)))
+                    AND account = $1 AND \(unspent("purchases", now))
+                RETURNING root, environment, bundle_id, transaction_id, product_id, spent
+                """
+        }
+
+        /// Spends a unit of a product's oldest purchase. Returns no row if none can be
+        /// spent.
+        static let spendOfProduct = Statement(
+            "purchases.spendOfProduct", [.text, .text, .text, .text, .integer, .integer],
+            spendOldest(ofProduct, now: "$5", revision: "$6"))
+
+        /// Spends a unit of a named purchase. Returns no row if none can be spent.
+        static let spendNamed = Statement(
+            "purchases.spendNamed", [.text, .text, .text, .text, .text, .integer, .integer],
+            spendOldest(named, now: "$6", revision: "$7"))
+
+        /// The purchases that a redemption names, spendable or not, to tell why none can be
+        /// spent.
         static let candidates = Statement(
             "purchases.candidates", [.text, .text, .text, .text, .text, .integer],
             """
@@ -229,8 +289,8 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, candidates, spend,
-            hold, spendHeld, giveBack,
+            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct, oldestNamed,
+            spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,
         ]
     }
 

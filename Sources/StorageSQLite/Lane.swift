@@ -36,6 +36,7 @@ final class Lane: @unchecked Sendable {
     func add(_ job: any Job) {
         condition.lock()
         let refusal: StorageFault?
+        var wakes = false
         if isClosed {
             refusal = StorageFault(.unavailable, "this storage was closed")
         } else if waiting.count >= Self.waitingMax {
@@ -45,12 +46,14 @@ final class Lane: @unchecked Sendable {
             refusal = nil
             waiting.append(job)
             if idle > 0 {
-                condition.signal()
+                wakes = true
             } else if threads < threadsMax {
                 startThread()
             }
         }
         condition.unlock()
+        // Not under the lock, which the woken thread takes first.
+        if wakes { condition.signal() }
         if let refusal { job.fail(refusal) }
     }
 

@@ -3,6 +3,7 @@
 import Commerce
 import SignedData
 import Storage
+import StorageSQLite
 import StoreWire
 import Testing
 
@@ -167,15 +168,39 @@ import Testing
             root: taken.rootFingerprint, environment: .sandbox, bundleID: taken.bundleId,
             transactionID: taken.transactionId)
 
-        let spent = try await book.storage.write {
-            try $0.first(
-                Statement.Booked.spend,
-                key.values + [
-                    .text("blob"), .integer(9), .integer(Book.now.milliseconds),
-                ])
+        let (now, revision) = (SQLValue.integer(Book.now.milliseconds), SQLValue.integer(9))
+        let place: [SQLValue] = [
+            .text("blob"), .text("Sandbox"), .text(taken.bundleId),
+        ]
+        let spendings: [(Statement, [SQLValue])] = [
+            (Statement.Booked.spend, key.values + [.text("blob"), revision, now]),
+            (Statement.Booked.spendOfProduct, place + [.text(taken.productId), now, revision]),
+            (
+                Statement.Booked.spendNamed,
+                place + [.text(taken.transactionId), .null, now, revision]
+            ),
+        ]
+        for (statement, values) in spendings {
+            let spent = try await book.storage.write { try $0.first(statement, values) }
+            #expect(spent == nil, "\(statement.name)")
         }
+    }
 
-        #expect(spent == nil)
+    @Test(
+        arguments: [
+            Statement.Booked.oldestOfProduct, Statement.Booked.oldestNamed,
+            Statement.Booked.spendOfProduct, Statement.Booked.spendNamed,
+        ])
+    func `a redemption passes over what is spent`(statement: Statement) async throws {
+        let storage = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
+        let plan = Statement(
+            statement.name, statement.parameters, "EXPLAIN QUERY PLAN " + statement.sql)
+        let nulls = statement.parameters.map { _ in SQLValue.null }
+        let steps = try await storage.write { writing in
+            try writing.query(plan, nulls).map { try $0.text("detail") }
+        }
+        #expect(steps.contains { $0.contains("INDEX purchases_unspent") }, "\(steps)")
+        #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
     /// So do the statements that claim a purchase and write its fate.

@@ -78,8 +78,9 @@ import Testing
             costs == [
                 "take": "7 trips, 5 statements, 1 commits",
                 "take again": "2 trips, 1 statements, 0 commits",
-                "redeem": "7 trips, 6 statements, 1 commits",
-                "redeem again": "2 trips, 1 statements, 0 commits",
+                "redeem": "5 trips, 5 statements, 1 commits",
+                // A commit in which nothing is written waits for nothing.
+                "redeem again": "2 trips, 1 statements, 1 commits",
                 "unspent": "2 trips, 1 statements, 0 commits",
                 "notification": "7 trips, 6 statements, 1 commits",
                 "take with two grants": "11 trips, 10 statements, 1 commits",

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// `bench [--brief] [--python PATH --script PATH] [--subscribers N] [SUBJECT…]`; `bench client …`,
-/// `bench serve …`, `bench serve-ledger …`,
+/// `bench [--brief] [--python PATH --script PATH] [--on sqlite|postgres]
+/// [--subscribers N] [SUBJECT…]`; `bench client …`, `bench serve …`, `bench serve-ledger …`,
 /// `bench bare …`, `bench hold`, `bench plain …`, `bench read …`, `bench serve-as-is …` and `bench
 /// fetch …` are the processes of a load, of a store, of a bare handler, of bare servers, of a
 /// catalogue file, of a store that was prepared, and of a device.
@@ -50,7 +50,9 @@ struct Bench {
         ("queue", { _ in ([], try await QueueBench().run()) }),
         ("downloads", { _ in try await DownloadBench().run() }),
         ("pages", { _ in (try await PageBench().run(), []) }),
-        ("ledger", { _ in try await ledger() }),
+        ("redemptions", { _ in try await both { try await RedemptionBench(engine: $0).run() } }),
+        ("ledger", { _ in try await both { try await LedgerBench(engine: $0).run() } }),
+        ("roads", { _ in try await LedgerRoadBench().run() }),
     ]
 
     /// Subjects of an hour or so, which are measured if they are named.
@@ -65,22 +67,17 @@ struct Bench {
         ),
     ]
 
-    private static func ledger() async throws -> Outcome {
-        let redemptions = try await both { try await RedemptionBench(engine: $0).run() }
-        let served = try await both { try await LedgerBench(engine: $0).run() }
-        let roads = try await LedgerRoadBench().run()
-        return (
-            redemptions.figures + served.figures, redemptions.notes + served.notes + roads.notes
-        )
-    }
-
-    /// The figures of both engines.
+    /// The figures of both engines, or of the one that was named.
     private static func both(
         _ measure: (BenchEngine) async throws -> Outcome
     ) async throws -> Outcome {
-        let files = try await measure(.files)
-        let postgres = try await measure(try .postgres())
-        return (files.figures + postgres.figures, files.notes + postgres.notes)
+        let only = CommandLine.arguments.drop { $0 != "--on" }.dropFirst().first
+        var all: Outcome = ([], [])
+        for name in ["sqlite", "postgres"] where only == nil || only == name {
+            let one = try await measure(name == "sqlite" ? .files : try .postgres())
+            all = (all.figures + one.figures, all.notes + one.notes)
+        }
+        return all
     }
 
     /// The exit code: 0 when every figure that was asked for is met.
@@ -139,6 +136,7 @@ struct Bench {
             case "--python": python = rest.popFirst() ?? ""
             case "--script": script = rest.popFirst() ?? ""
             case "--brief": break
+            case "--on" where ["sqlite", "postgres"].contains(rest.first): rest.removeFirst()
             case "--subscribers": subscribers = rest.popFirst().flatMap { Int($0) } ?? 0
             case _ where Self.all.contains { $0.name == word }: chosen.append(word)
             default:

@@ -93,14 +93,3 @@ extension Ledger {
             })
     }
 }
-
-extension PurchaseKey {
-    init(_ row: Row) throws {
-        guard let environment = Environment(named: try row.text("environment")) else {
-            throw StorageFault(.malformedRow, "a purchase's environment is unknown")
-        }
-        self.init(
-            root: try row.text("root"), environment: environment,
-            bundleID: try row.text("bundle_id"), transactionID: try row.text("transaction_id"))
-    }
-}
