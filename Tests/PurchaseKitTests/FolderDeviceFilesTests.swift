@@ -135,6 +135,33 @@ struct FolderDeviceFilesTests {
         #expect(!other.isClaimed(launch: "a"))
     }
 
+    @Test func `a launch that claims again keeps its claim`() throws {
+        let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+        try files.claim(launch: "a")
+        try files.claim(launch: "a")
+        #expect(other.isClaimed(launch: "a"))
+
+        try FileManager.default.removeItem(atPath: place.file("device/launch-a.lock"))
+        #expect(!other.isClaimed(launch: "a"))
+        try files.claim(launch: "a")
+        #expect(other.isClaimed(launch: "a"))
+        files.release(launch: "a")
+        #expect(!other.isClaimed(launch: "a"))
+    }
+
+    @Test func `what launches leave that end without a word does not collect`() throws {
+        let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+        try other.claim(launch: "alive")
+        for number in 1...3 {
+            let passing = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
+            try passing.claim(launch: "passing-\(number)")
+        }
+        try files.claim(launch: "last")
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.file("device"))
+        #expect(names.sorted() == ["launch-alive.lock", "launch-last.lock"])
+    }
+
     @Test func `a launch is claimed by one`() throws {
         let other = FolderDeviceFiles(folder: URL(fileURLWithPath: place.file("device")))
         try files.claim(launch: "a")
@@ -202,9 +229,9 @@ struct FolderDeviceFilesTests {
         #expect(try queue.open(for: "l").notice == nil)
     }
 
-    @Test func `of a queue file that is too large only the beginning is read`() throws {
+    @Test func `a queue file that is too large is set aside as a whole`() throws {
         let queue = QueueFile(
-            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1), bytesMax: 100)
+            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1), bytesMax: 1000)
         let bytes = Array(repeating: UInt8(ascii: " "), count: 1_000_000)
         try files.replace([DeviceFile(name: "queue.json", bytes: bytes)])
 
@@ -213,7 +240,24 @@ struct FolderDeviceFilesTests {
         #expect(change.record.entries == [])
         let names = try FileManager.default.contentsOfDirectory(atPath: place.file("device"))
         let aside = try #require(names.first { $0.hasPrefix("queue-aside-") })
-        #expect(try files.read(aside)?.count == 101)
+        #expect(try files.read(aside) == bytes)
+        #expect(try queue.open(for: "l").notice == nil)
+    }
+
+    @Test func `no queue file is written that would not be read`() throws {
+        let queue = QueueFile(
+            files: files, storeURL: "u", bundleID: nil, randomness: .seeded(1), bytesMax: 1000)
+        var known: QueueRecord?
+        let fault = #expect(throws: QueueFileFault.self) {
+            for number in 0..<10 {
+                var next = entry
+                next.key = "entry-\(number)"
+                known = try queue.change(.added(next), knowing: known).record
+            }
+        }
+        #expect(fault == .full(1000))
+        #expect(known?.entries.isEmpty == false)
+        #expect(try queue.read() == known)
     }
 
     @Test func `a queue file damaged while a process runs is written again as it knew it`()

@@ -11,6 +11,9 @@ extension Device {
 
     private func deliverAgain() {
         wake()
+        do throws(DeviceFault) { try adoptEnded() } catch {
+            sayOnce("The queue cannot be opened: \(error.sentence)")
+        }
         guard let owner = openFor, let record else { return }
         let entries = record.entries(of: launch, for: owner) + unwritten
         deliver(

@@ -44,7 +44,11 @@ extension Device {
         openFor = owner
         noteReceipt()
         cleanDownloads()
-        let entries = record.entries(of: launch, for: owner)
+        takeUp(record.entries(of: launch, for: owner))
+    }
+
+    /// Delivers entries that have become this launch's, and resumes their unfinished work.
+    private func takeUp(_ entries: [QueueEntry]) {
         deliver(entries.map(\.key).filter { !reported.contains($0) && !untold.contains($0) })
         takeUpDownloads(entries)
         for entry in entries where carriers[entry.key] == nil {
@@ -54,6 +58,19 @@ extension Device {
             case .asked, .failed, .purchased, .restored: break
             }
         }
+    }
+
+    /// Takes over what processes on this folder have left that ended after this one began.
+    func adoptEnded() throws(DeviceFault) {
+        let known = try openRecord()
+        let found = (try? file.read(orElse: known)) ?? known
+        let ended = Set(found.entries.map(\.launch)).subtracting([launch])
+            .filter { !ports.files.isClaimed(launch: $0) }
+        guard !ended.isEmpty else { return }
+        let keys = Set(found.entries.filter { ended.contains($0.launch) }.map(\.key))
+        try change(.launched(launch, ended: ended))
+        guard let record, let openFor else { return }
+        takeUp(record.entries(of: launch, for: openFor).filter { keys.contains($0.key) })
     }
 
     /// Opens the queue for the customer of the last sign-in, while the store

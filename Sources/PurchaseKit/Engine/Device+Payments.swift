@@ -103,6 +103,9 @@ extension Device {
         do throws(DeviceFault) {
             let session = try await signInToBuy()
             guard session.mayBuy else { return await refuseRestricted(entry) }
+            guard entry.payment.quantity <= SheetContents.quantityMax else {
+                return fail(entry, Self.tooMany)
+            }
             guard let product = try await sold(entry.payment) else {
                 return fail(entry, Self.unknown(entry.payment.productID))
             }
@@ -148,6 +151,12 @@ extension Device {
         guard reply.status == 200 else { throw refusal(reply) }
         return try decode(reply)
     }
+
+    /// More than any store sells at once.
+    private static let tooMany = PaymentFailure(
+        refusal: WireError(
+            code: PurchaseRefusal.quantityOutOfRange.rawValue,
+            message: "So many are not sold at once.", field: "quantity", rule: "1 to 10"))
 
     private static func unknown(_ product: String) -> PaymentFailure {
         PaymentFailure(

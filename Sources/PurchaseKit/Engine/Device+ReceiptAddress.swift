@@ -29,4 +29,33 @@ extension Device {
         else { return nil }
         return ports.files.url(of: receipt.path)
     }
+
+    /// Fetches the receipt once in a launch if another customer's stands in its place, or if
+    /// it is gone although there are transactions to deliver. It comes before these, because
+    /// apps read it when they hear of them. Without the store they are delivered without it.
+    func lookForReceipt(_ session: Session) async {
+        guard isReceiptMissing(session.owner),
+            receiptsLookedFor.insert(session.owner).inserted
+        else { return }
+        do throws(DeviceFault) {
+            try await withReceipt(of: session.owner, isFresh: true) {
+                (receipt, files, fits) throws(DeviceFault) in
+                let restoration = Restoration(
+                    owner: session.owner, launch: self.launch, items: [], receipt: receipt)
+                try self.change(.restored(restoration), with: files, onlyIf: fits)
+            }
+        } catch {
+            receiptsLookedFor.remove(session.owner)
+            sayOnce("The receipt could not be fetched: \(error.sentence)")
+        }
+    }
+
+    private func isReceiptMissing(_ owner: Owner) -> Bool {
+        guard let record else { return false }
+        guard let receipt = record.receipt else {
+            return record.entries.contains { $0.owner == owner && $0.isOwedToApp }
+        }
+        guard receipt.owner == owner else { return true }
+        return (try? ports.files.read(receipt.path, atMost: 1))?.isEmpty ?? true
+    }
 }

@@ -100,6 +100,7 @@ extension Device {
             let session = try await signIn()
             // What was not finished before is delivered first.
             open(for: session.owner)
+            try adoptEnded()
             guard await ask("Restore the purchases of \(session.customerName)?") == .confirm
             else { return PaymentFailure(.cancelled, "The restore was cancelled.") }
             let found = try await restorable(session)

@@ -73,7 +73,9 @@ extension Device {
             let wakes = wakeCount
             do throws(DeviceFault) {
                 let session = try await signIn()
+                await lookForReceipt(session)
                 open(for: session.owner)
+                try adoptEnded()
                 considerPriceConsent(session)
                 considerIntents(session)
                 let wait = isFirst ? 0 : options.transactionsWaitSeconds

@@ -46,7 +46,7 @@ public actor Device {
     nonisolated let receiptGate = Gate()
     private nonisolated let executor = SerialQueue(label: "shopkeeper.device")
     private nonisolated let customerMayBuy = Mutex(true)
-    private nonisolated let receiptLocation = Mutex<URL?>(nil)
+    private nonisolated let knownReceipt = Mutex<QueueRecord.Receipt?>(nil)
     private nonisolated let knownStorefront = Mutex<StorefrontDescription?>(nil)
     private nonisolated let knownEnvironment = Mutex<Environment?>(nil)
 
@@ -95,6 +95,8 @@ public actor Device {
     var restorer: Task<Void, Never>?
     /// Ends of restores while nothing listened.
     var untoldEnds: [PaymentFailure?] = []
+    /// The customers whose receipt this launch has looked for.
+    var receiptsLookedFor: Set<Owner> = []
     /// What is known of downloads, by key of their entries.
     var downloads: [String: RunningDownload] = [:]
     /// Downloads that wait for a place, in order.
@@ -138,8 +140,13 @@ public actor Device {
         !configuration.isRestricted && customerMayBuy.withLock { $0 }
     }
 
-    /// The location of the receipt. Nil if this customer has none yet.
-    public nonisolated var receiptURL: URL? { receiptLocation.withLock { $0 } }
+    /// The location of the receipt. Nil if this customer has none yet, or if another process
+    /// on this folder has written another customer's over it.
+    public nonisolated var receiptURL: URL? {
+        guard let known = knownReceipt.withLock({ $0 }) else { return nil }
+        let written = (try? file.read())?.receipt ?? known
+        return written.owner == known.owner ? ports.files.url(of: known.path) : nil
+    }
 
     /// The customer's storefront, as the store last named it. Nil before.
     nonisolated var storefront: StorefrontDescription? { knownStorefront.withLock { $0 } }
@@ -275,8 +282,7 @@ public actor Device {
     func noteReceipt() {
         let receipt = record?.receipt
         let isCurrent = receipt != nil && receipt?.owner == (session?.owner ?? openFor)
-        let url = isCurrent ? receipt.flatMap { ports.files.url(of: $0.path) } : nil
-        receiptLocation.withLock { $0 = url }
+        knownReceipt.withLock { $0 = isCurrent ? receipt : nil }
     }
 
     /// The store's environment, as its last sign-in named it. Nil before.

@@ -68,7 +68,7 @@ enum DeviceFault: Error {
         case .setUp(let sentence): return PaymentFailure(.notSetUp, sentence)
         case .disk(let error):
             var failure = PaymentFailure(
-                .disk, "The payment could not be written down: \(error).")
+                .disk, "The device's queue could not be used: \(error).")
             failure.systemErrorCode = (error as? DeviceFilesFault).map { Int($0.errorNumber) }
             return failure
         }

@@ -26,12 +26,15 @@ public protocol DeviceFiles: Sendable {
     /// harm.
     func exchange(_ file: DeviceFile) throws
 
+    /// Gives a file another name, whatever its size.
+    func setAside(_ name: String, as other: String) throws
+
     /// Runs `body` while no other process or device does. It should take only
     /// milliseconds. Throws if another one does not end.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result
 
     /// Shows other processes that this launch is alive, until it ends or calls
-    /// ``release(launch:)``.
+    /// ``release(launch:)``. A repeat changes nothing.
     func claim(launch: String) throws
 
     /// Ends a claim. It also ends with the process.
@@ -50,6 +53,11 @@ extension DeviceFiles {
     }
 
     public func exchange(_ file: DeviceFile) throws { try replace([file]) }
+
+    /// Copies it: the next write replaces the old name.
+    public func setAside(_ name: String, as other: String) throws {
+        if let bytes = try read(name) { try replace([DeviceFile(name: other, bytes: bytes)]) }
+    }
 }
 
 /// A file's new contents.

@@ -163,13 +163,56 @@ public final class FolderDeviceFiles: DeviceFiles {
     public func claim(launch: String) throws {
         try makeFolder()
         try settle()
-        let descriptor = try openLock(claimName(launch))
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let fault = fault("claim the launch \(launch)")
-            close(descriptor)
-            throw fault
+        try claims.withLock { claims in
+            // A launch whose queue could not be opened claims again.
+            if let known = claims[launch] {
+                if isNamed(known, claimName(launch)) { return }
+                close(known)
+                claims[launch] = nil
+            }
+            claims[launch] = try lockedClaim(launch)
         }
-        claims.withLock { $0[launch] = descriptor }
+        removeClaims(except: launch)
+    }
+
+    /// Another process may remove the file between its opening and its locking, because it
+    /// takes it for that of a launch that has ended.
+    private func lockedClaim(_ launch: String) throws -> Int32 {
+        for _ in 1...100 {
+            let descriptor = try openLock(claimName(launch))
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let fault = fault("claim the launch \(launch)")
+                close(descriptor)
+                throw fault
+            }
+            if isNamed(descriptor, claimName(launch)) { return descriptor }
+            close(descriptor)
+        }
+        throw DeviceFilesFault(
+            "could not claim the launch \(launch): its file is removed again and again",
+            errorNumber: EAGAIN)
+    }
+
+    /// Whether an open file still has its name.
+    private func isNamed(_ descriptor: Int32, _ name: String) -> Bool {
+        var (held, named) = (stat(), stat())
+        return fstat(descriptor, &held) == 0 && stat(path(name), &named) == 0
+            && held.st_ino == named.st_ino && held.st_dev == named.st_dev
+    }
+
+    /// Removes the files of launches that have ended. They would collect, because nothing
+    /// runs when a process is killed.
+    private func removeClaims(except launch: String) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for name in names where name.hasPrefix("launch-") && name.hasSuffix(".lock") {
+            let other = String(name.dropFirst("launch-".count).dropLast(".lock".count))
+            if other != launch { _ = isClaimed(launch: other) }
+        }
+    }
+
+    public func setAside(_ name: String, as other: String) throws {
+        try disk.rename(path(name), to: path(other))
+        try disk.syncFolder(folder)
     }
 
     public func release(launch: String) {

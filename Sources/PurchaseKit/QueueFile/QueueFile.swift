@@ -8,8 +8,9 @@ import Synchronization
 /// processes can share it, and replaces it as a whole.
 struct QueueFile: Sendable {
     static let name = "queue.json"
-    /// Far more than a queue file has. A larger file is not ours.
-    static let bytesMax = 64 * 1024 * 1024
+    /// Room for 100,000 unfinished transactions. A larger file is not ours, because none is
+    /// written.
+    static let bytesMax = 512 * 1024 * 1024
 
     let files: any DeviceFiles
     let storeURL: String
@@ -86,6 +87,7 @@ struct QueueFile: Sendable {
             let isChanged = after != found.record || !others.isEmpty
             if isChanged || found.copy != nil || found.isMissing {
                 let file = DeviceFile(name: Self.name, bytes: try encode(after))
+                guard file.bytes.count <= bytesMax else { throw QueueFileFault.full(bytesMax) }
                 let before = others + (found.copy.map { [$0] } ?? [])
                 if before.isEmpty, !event.mustLast {
                     try files.exchange(file)
@@ -118,9 +120,15 @@ struct QueueFile: Sendable {
         do {
             return Found(record: try parse(bytes))
         } catch let fault as QueueFileFault where fault.isSetAside {
-            let copy = DeviceFile(name: Self.asideName(bytes), bytes: bytes)
+            let name = Self.asideName(bytes)
+            let notice = fault.notice(name, known)
+            guard bytes.count <= bytesMax else {
+                // Only its beginning was read.
+                try files.setAside(Self.name, as: name)
+                return Found(record: known ?? fresh, notice: notice, isMissing: true)
+            }
             return Found(
-                record: known ?? fresh, copy: copy, notice: fault.notice(copy.name, known))
+                record: known ?? fresh, copy: DeviceFile(name: name, bytes: bytes), notice: notice)
         }
     }
 
@@ -196,12 +204,14 @@ enum QueueFileFault: Error, Hashable, CustomStringConvertible {
     case foreign(String)
     /// Another process changed it in the meantime. Read it again.
     case overtaken
+    /// It would become larger than what is read.
+    case full(Int)
 
     /// Whether the file is set aside, so that a new queue takes its place.
     var isSetAside: Bool {
         switch self {
         case .newer, .unreadable: true
-        case .foreign, .overtaken: false
+        case .foreign, .overtaken, .full: false
         }
     }
 
@@ -216,6 +226,8 @@ enum QueueFileFault: Error, Hashable, CustomStringConvertible {
             "queue.json cannot be used: \(reason). Name another device folder"
         case .overtaken:
             "queue.json was changed by another process"
+        case .full(let bytes):
+            "queue.json would have more than \(bytes) bytes: the app must finish transactions"
         }
     }
 
