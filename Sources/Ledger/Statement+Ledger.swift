@@ -226,8 +226,8 @@ extension Statement {
             "purchases.spendNamed", [.text, .text, .text, .text, .text, .integer, .integer],
             spendOldest(named, now: "$6", revision: "$7"))
 
-        /// The purchases that a redemption names, spendable or not, to tell why none can be
-        /// spent.
+        /// The purchases that a redemption names, spendable or not, to find out why none can
+        /// be spent.
         static let candidates = Statement(
             "purchases.candidates", [.text, .text, .text, .text, .text, .integer],
             """
@@ -289,7 +289,8 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct, oldestNamed,
+            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct,
+            oldestNamed,
             spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,
         ]
     }

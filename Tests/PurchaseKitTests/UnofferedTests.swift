@@ -71,8 +71,16 @@ struct UnofferedTests {
         SKAdNetwork.updatePostbackConversionValue(3) { error in
             answers.write("advertisement \((error as? SKANError)?.code.rawValue ?? -1)")
         }
+        let seen = SKAdImpression()
+        seen.adNetworkIdentifier = "example"
+        SKAdNetwork.startImpression(seen) { error in
+            answers.write("seen \((error as? SKANError)?.code.rawValue ?? -1)")
+        }
         SKStoreProductViewController().loadProduct(
-            withParameters: [SKStoreProductParameterITunesItemIdentifier: 1]
+            withParameters: [
+                SKStoreProductParameterITunesItemIdentifier: 1,
+                SKStoreProductParameterAdNetworkIdentifier: "example",
+            ], impression: seen
         ) { isLoaded, error in
             answers.write("page \(isLoaded) \((error as? SKError)?.code.rawValue ?? -1)")
         }
@@ -83,7 +91,9 @@ struct UnofferedTests {
         }
         await answers.wait(for: "offer")
         #expect(
-            answers.lines == ["music 6", "advertisement 1", "page false 19", "offer false 19"])
+            answers.lines == [
+                "music 6", "advertisement 1", "seen 1", "page false 19", "offer false 19",
+            ])
     }
 
     @Test func `a banner is refused, and games have nothing to repair`() async {

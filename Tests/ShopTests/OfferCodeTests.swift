@@ -34,6 +34,27 @@ import Testing
         #expect(sold.offerType == 3 && sold.offerIdentifier == "spring" && sold.price == 0)
     }
 
+    /// So that the redemption sheet can say so before there is a payment.
+    @Test func `the price of a code that its customer has used is not told`() async throws {
+        let world = try await OfferWorld(buying: nil)
+        _ = try await world.codes(code: "SPRING", limit: 9)
+        let customers = try await world.others(2)
+        func told(_ session: DeviceSession) async throws -> Int64? {
+            try await world.world.realm.purchases.quote(
+                OfferQuoteRequest(offer: OfferRequest(kind: "code", code: "SPRING")), session
+            ).priceNow
+        }
+
+        #expect(try await told(customers[0]) == 0)
+        #expect(try await world.redeem("SPRING", by: customers[0], 1).state == "sold")
+        let refusal = try await #require(throws: Refusal.self) { try await told(customers[0]) }
+        #expect(refusal.error.code == "offerCodeInvalid")
+        // A payment that failed has used nothing.
+        let failed = try await world.redeem("SPRING", by: customers[1], 1, price: 17)
+        #expect(failed.state == "refused")
+        #expect(try await told(customers[1]) == 0)
+    }
+
     @Test func `codes of a batch are for one customer each`() async throws {
         let world = try await OfferWorld(buying: nil)
         let made = try await world.codes(count: 3)

@@ -180,12 +180,20 @@ extension OfferRoom {
                 try await self.code(code, of: question.claimant.bundleID)
             }), question.product == nil || row.productID == question.product
         else { throw .refused(.offerCodeInvalid) }
+        let claim = OfferClaim.code(code, for: row.productID, row.offerName, question.claimant)
+        let holder = try await found {
+            try await realm.readHouse {
+                try $0.first(Statement.Offers.claimed, claim.holderKey)
+            }
+        }
+        let failed = try await found { try await failedPayment(holder, claim) }
         guard isClaiming else {
-            guard row.isUsable else { throw .refused(.offerCodeInvalid) }
+            // A customer who has used a code hears of it before there is a payment.
+            guard row.isUsable, holder == nil || failed != nil else {
+                throw .refused(.offerCodeInvalid)
+            }
             return row.offerName
         }
-        let claim = OfferClaim.code(code, for: row.productID, row.offerName, question.claimant)
-        let failed = try await found { try await failedPayment(before: claim) }
         let wall = realm.ports.wall.now
         let isMine = try await found {
             try await self.write(claim, at: wall, row.now) { $0 == failed }
@@ -221,14 +229,11 @@ extension OfferRoom {
         }
     }
 
-    /// Returns the customer's earlier payment that holds the claim, if it has
-    /// failed.
-    private func failedPayment(before claim: OfferClaim) async throws -> PurchaseID? {
-        let (payment, values) = (claim.claimant, claim.holderKey)
-        let holder = try await realm.readHouse {
-            try $0.first(Statement.Offers.claimed, values)
-        }
+    /// Returns the customer's earlier payment that holds a claim, if it has failed.
+    /// `holder`: the row of the earlier claim.
+    private func failedPayment(_ holder: Row?, _ claim: OfferClaim) async throws -> PurchaseID? {
         guard let holder else { return nil }
+        let payment = claim.claimant
         let id = PurchaseID(try holder.text("purchase_id"))
         let key: [SQLValue] = [
             .integer(payment.customer.value), .text(payment.bundleID.value), .text(id.value),

@@ -80,9 +80,41 @@ open class SKAdNetwork: NSObject, @unchecked Sendable {
         Later.call(completionHandler) { $0(Self.refusal) }
     }
 
+    open class func startImpression(
+        _ impression: SKAdImpression, completionHandler: (((any Error)?) -> Void)? = nil
+    ) {
+        Later.call(completionHandler) { $0(Self.refusal) }
+    }
+
+    open class func endImpression(
+        _ impression: SKAdImpression, completionHandler: (((any Error)?) -> Void)? = nil
+    ) {
+        Later.call(completionHandler) { $0(Self.refusal) }
+    }
+
     private static var refusal: SKANError {
         SKANError(
             .unsupported,
             userInfo: [NSLocalizedDescriptionKey: "The store measures no advertisements."])
+    }
+}
+
+/// An advertisement that was seen. It only keeps values.
+/// [Apple's page](https://developer.apple.com/documentation/storekit/skadimpression)
+open class SKAdImpression: NSObject, @unchecked Sendable {
+    open var sourceAppStoreItemIdentifier: NSNumber = 0
+    open var advertisedAppStoreItemIdentifier: NSNumber = 0
+    open var adNetworkIdentifier = ""
+    open var adCampaignIdentifier: NSNumber = 0
+    open var adImpressionIdentifier = ""
+    open var timestamp: NSNumber = 0
+    open var signature = ""
+    open var version = ""
+    open var adType: String?
+    open var adDescription: String?
+    open var adPurchaserName: String?
+
+    public override init() {
+        super.init()
     }
 }

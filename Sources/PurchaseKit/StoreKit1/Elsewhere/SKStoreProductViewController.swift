@@ -13,6 +13,17 @@ public let SKStoreProductParameterAffiliateToken: String = "at"
 public let SKStoreProductParameterCampaignToken: String = "ct"
 public let SKStoreProductParameterProviderToken: String = "pt"
 public let SKStoreProductParameterAdvertisingPartnerToken: String = "advp"
+// Of advertisements. Their values are not confirmed.
+public let SKStoreProductParameterAdNetworkAttributionSignature: String =
+    "adNetworkAttributionSignature"
+public let SKStoreProductParameterAdNetworkCampaignIdentifier: String = "adNetworkCampaignId"
+public let SKStoreProductParameterAdNetworkSourceIdentifier: String = "adNetworkSourceId"
+public let SKStoreProductParameterAdNetworkIdentifier: String = "adNetworkId"
+public let SKStoreProductParameterAdNetworkNonce: String = "adNetworkNonce"
+public let SKStoreProductParameterAdNetworkTimestamp: String = "adNetworkTimestamp"
+public let SKStoreProductParameterAdNetworkSourceAppStoreIdentifier: String =
+    "adNetworkSourceAppStoreIdentifier"
+public let SKStoreProductParameterAdNetworkVersion: String = "adNetworkPayloadVersion"
 
 /// A page of the store within an app. There is none: ``loadProduct(withParameters:completionBlock:)``
 /// fails with `unsupportedPlatform`, on the main queue.
@@ -23,6 +34,13 @@ open class SKStoreProductViewController: NSObject, @unchecked Sendable {
 
     public override init() {
         super.init()
+    }
+
+    open func loadProduct(
+        withParameters parameters: [String: Any], impression: SKAdImpression,
+        completionBlock block: ((Bool, (any Error)?) -> Void)? = nil
+    ) {
+        loadProduct(withParameters: parameters, completionBlock: block)
     }
 
     open func loadProduct(
