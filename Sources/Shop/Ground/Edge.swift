@@ -40,13 +40,27 @@ enum Edge {
     /// without characters that control a terminal or are invisible.
     static func label(_ value: String, _ field: String, bytesMax: Int = textBytesMax) throws {
         try text(value, field, bytesMax: bytesMax)
-        guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInName) else {
-            throw Refusal(
-                .badRequest, code: "textInvalid",
-                "The text contains an invisible character.", field: field,
-                rule: "no line ends, control, bidirectional or zero-width characters",
-                remedy: "leave the character out")
+        if let hidden = value.unicodeScalars.first(where: { !VisibleText.isAllowedInName($0) }) {
+            throw invisible(hidden, field, "no line ends, control, ")
         }
+    }
+
+    /// Like ``label(_:_:bytesMax:)``, but line ends are allowed.
+    static func prose(_ value: String, _ field: String, bytesMax: Int) throws {
+        try text(value, field, bytesMax: bytesMax)
+        let hidden = value.unicodeScalars.first {
+            $0 != "\n" && !VisibleText.isAllowedInName($0)
+        }
+        if let hidden { throw invisible(hidden, field, "no control characters but line ends, no ") }
+    }
+
+    private static func invisible(
+        _ scalar: Unicode.Scalar, _ field: String, _ beginning: String
+    ) -> Refusal {
+        Refusal(
+            .badRequest, code: "textInvalid", "The text contains an invisible character.",
+            field: field, rule: beginning + "bidirectional or zero-width characters",
+            remedy: "leave out \(VisibleText.name(of: scalar))")
     }
 
     /// The longest e-mail address. RFC 5321 has no room for more.
