@@ -23,11 +23,14 @@ enum PageText {
 
     /// Renders a page. Nil if its template cannot be read. `storefronts`: the options of
     /// the chooser at its end, which are the longest part of a page and are rendered once.
+    /// Without them there is no chooser.
     static func page(
         _ name: String, _ facts: [String: Any], storefronts: String = ""
     ) -> [UInt8]? {
-        library.flatMap { $0.render(facts, withTemplate: name) }
-            .map { Array("\($0)\(storefronts)\(end)".utf8) }
+        var facts = facts
+        facts["hasChooser"] = !storefronts.isEmpty
+        return library.flatMap { $0.render(facts, withTemplate: name) }
+            .map { Array("\($0)\(storefronts)\(storefronts.isEmpty ? end : chooserEnd)".utf8) }
     }
 
     private static let storefronts = """
@@ -37,12 +40,16 @@ enum PageText {
 
         """
 
-    /// What follows the options in every page.
-    private static let end = """
+    /// What follows the options.
+    private static let chooserEnd = """
         </select>
         <button>Change</button>
         </form>
         </footer>
+        \(end)
+        """
+
+    private static let end = """
         </body>
         </html>
 
@@ -75,7 +82,8 @@ enum PageText {
         <button>Sign out <bdi>{{visitorName}}</bdi></button>
         </form>
         {{/visitorName}}
-        {{^visitorName}}<a href="{{base}}/store/sign-in">Sign in</a>{{/visitorName}}
+        {{^visitorName}}{{#isVisitorKnown}}<a href="{{base}}/store/sign-in">Sign in</a>\
+        {{/isVisitorKnown}}{{/visitorName}}
         </nav>
         <form role="search" method="get" action="{{base}}/store/search">
         <label for="q">Search apps and products</label>
@@ -87,10 +95,12 @@ enum PageText {
         <h1>{{title}}</h1>
         {{$content}}{{/content}}
         </main>
+        {{#hasChooser}}
         <footer>
         <form method="get" action="{{base}}/store/storefront">
         <label for="storefront">Country or region</label>
         <select id="storefront" name="code">
+        {{/hasChooser}}
 
         """
 
