@@ -59,8 +59,8 @@ struct PageDoor: RequestHandler {
         address.realm.map { "/realms/\($0)" } ?? ""
     }
 
-    /// Who is signed in is not looked up, so the page shows neither an account nor a link
-    /// for signing in.
+    /// The browser's session is not looked up, so the page shows neither an account nor a
+    /// link for signing in.
     private static func page(
         for answer: ErrorAnswer, in realm: Realm?, base: String
     ) -> ErrorAnswer {
