@@ -42,7 +42,7 @@ extension CatalogueReader {
     /// that a store holds from before that rule is still read. `hasLines`: whether it may
     /// have line ends.
     mutating func shownText(_ node: Node, _ key: String, hasLines: Bool = false) -> String? {
-        guard let text = text(node, key) else { return nil }
+        guard let text = self.text(node, key) else { return nil }
         let hidden = text.unicodeScalars.first {
             !VisibleText.isAllowedInName($0) && !(hasLines && $0 == "\n")
         }
