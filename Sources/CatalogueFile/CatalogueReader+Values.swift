@@ -38,6 +38,23 @@ extension CatalogueReader {
         return text
     }
 
+    /// A text for people, with a warning if a store refuses it. Not an error, because a file
+    /// that a store holds from before that rule is still read. `hasLines`: whether it may
+    /// have line ends.
+    mutating func shownText(_ node: Node, _ key: String, hasLines: Bool = false) -> String? {
+        guard let text = self.text(node, key) else { return nil }
+        let hidden = text.unicodeScalars.first {
+            !VisibleText.isAllowedInName($0) && !(hasLines && $0 == "\n")
+        }
+        if let hidden {
+            warn(
+                node.path(to: key),
+                "a text has no control, bidirectional or zero-width characters",
+                "remove \(VisibleText.name(of: hidden)); a store refuses it")
+        }
+        return text
+    }
+
     mutating func boolean(_ node: Node, _ key: String) -> Bool? {
         guard let member = node[key] else { return nil }
         guard case .boolean(let flag) = member.value else {

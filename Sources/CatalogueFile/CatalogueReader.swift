@@ -65,7 +65,7 @@ struct CatalogueReader {
         let isFamilyShareable = familyShareable(item)
         let localizations = localizations(item)
         let period = type == .autoRenewable ? period(item) : nil
-        let referenceName = text(item, "referenceName") ?? ""
+        let referenceName = shownText(item, "referenceName") ?? ""
         checkImage(item, of: id)
         guard let id, let type, !hasWrongPrice, isNew(id, item) else { return nil }
         if price == nil { unpriced.insert(ProductID(id)) }
@@ -129,8 +129,8 @@ struct CatalogueReader {
     mutating func localizations(_ item: Node) -> [Localization] {
         var answer: [Localization] = []
         for entry in list(item, "localizations") where isObject(entry) {
-            let displayName = text(entry, "displayName") ?? ""
-            let details = text(entry, "description") ?? ""
+            let displayName = shownText(entry, "displayName") ?? ""
+            let details = shownText(entry, "description", hasLines: true) ?? ""
             guard let locale = text(entry, "locale"), !locale.isEmpty else {
                 warn(
                     entry.path(to: "locale"), "a localization names its locale",

@@ -27,6 +27,12 @@ public enum VisibleText {
         return (0xE0020...0xE007F).contains(scalar.value) || !isHidden(scalar)
     }
 
+    /// `U+202E`, for messages about a character that cannot be shown.
+    public static func name(of scalar: Unicode.Scalar) -> String {
+        let digits = hexadecimal(scalar.value)
+        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
     /// Returns one line, in which hidden characters and line ends are written
     /// as `\u{…}`.
     public static func line(_ text: String) -> String {

@@ -17,13 +17,13 @@ package protocol RequestHandler: Sendable {
     /// errors that every server may meet; the shell explains them.
     func explain(_ error: any Error) -> ErrorAnswer?
 
-    /// Restates the shell's own answer to an error in the form that the clients of an
-    /// address expect, also for an address without a route.
-    func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer
+    /// Restates the shell's own answer to an error in the form that the clients of a call's
+    /// address expect, also for an address without a route. No time limit ends it.
+    func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer
 }
 
 extension RequestHandler {
-    package func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer { answer }
+    package func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer { answer }
 }
 
 /// A request with a known address.
@@ -118,7 +118,7 @@ final class ShellResponder: HTTPResponder {
         do {
             return finish(exchange, try await answer(exchange))
         } catch {
-            return finish(exchange, failed: error)
+            return await finish(exchange, failed: error)
         }
     }
 
@@ -161,12 +161,16 @@ final class ShellResponder: HTTPResponder {
         }
     }
 
-    private func finish(_ exchange: Exchange, failed error: any Error) -> Response {
-        let path = exchange.call.request.uri.path
-        let answer =
-            exchange.handler?.explain(error)
-            ?? handlers.reduce(ErrorAnswer(error, words: words)) { $1.restate($0, at: path) }
+    private func finish(_ exchange: Exchange, failed error: any Error) async -> Response {
+        let answer = await answer(to: error, exchange)
         return finish(exchange, answer.response, code: answer.code, fault: answer.fault)
+    }
+
+    private func answer(to error: any Error, _ exchange: Exchange) async -> ErrorAnswer {
+        if let own = exchange.handler?.explain(error) { return own }
+        var answer = ErrorAnswer(error, words: words)
+        for handler in handlers { answer = await handler.restate(answer, of: exchange.call) }
+        return answer
     }
 
     private func finish(

@@ -206,6 +206,19 @@ private func read(_ json: String) throws -> CatalogueFile {
             ]
         ),
         (
+            Fixtures.product(
+                ",\"referenceName\": \"a\\nb\", \"localizations\": [{\"locale\": \"en_US\", "
+                    + "\"displayName\": \"a\\u202Eb\", \"description\": \"a\\nb\\u200B\"}]"),
+            [
+                "? products[0].localizations[0].displayName: a text has no control, "
+                    + "bidirectional or zero-width characters: remove U+202E; a store refuses it",
+                "? products[0].localizations[0].description: a text has no control, "
+                    + "bidirectional or zero-width characters: remove U+200B; a store refuses it",
+                "? products[0].referenceName: a text has no control, bidirectional or "
+                    + "zero-width characters: remove U+000A; a store refuses it",
+            ]
+        ),
+        (
             Fixtures.product(",\"familySharable\": true"),
             [
                 "? products[0].familySharable: the key is spelt familyShareable: add the e; "

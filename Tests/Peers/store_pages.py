@@ -202,6 +202,11 @@ def walk(store, is_dark, width):
 
 def look_at_missing(driver, kind):
     check(f"{kind}: a missing page", "There is no such page" in text(driver))
+    check(f"{kind}: a missing page of a sandbox says so",
+          driver.title.startswith("[Sandbox] ")
+          and "This is a test store" in driver.find_element(By.CSS_SELECTOR, "p.sandbox").text)
+    check(f"{kind}: a missing page has no empty chooser",
+          not driver.find_elements(By.ID, "storefront"))
     driver.get_log("browser")
     look(driver, f"missing-{kind}")
 

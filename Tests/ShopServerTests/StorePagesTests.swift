@@ -69,7 +69,8 @@ import Testing
                 "pro", bundleID: app, image: SamplePicture.png(), visibility: "show",
                 Shop.RequestContext(requestID: "test"))
             let browser = Browser(server)
-            #expect(try await browser.get(Self.app).text.contains("Sign in to get The pro"))
+            #expect(
+                try await browser.get(Self.app).text.contains("Sign in to get <bdi>The pro</bdi>"))
             _ = try await browser.signIn(TestServer.customer, TestServer.password)
             let token = try #require(try await browser.get(Self.app).formToken)
             #expect(try await browser.post("\(Self.app)/choices/pro", [:]).status == 403)
@@ -253,7 +254,7 @@ import Testing
             #expect(cookie.contains("; HttpOnly; SameSite=Lax; Max-Age=604800"))
             let account = try await browser.get("/store/account")
             #expect(account.text.contains("The pro") && account.text.contains("$4.99"))
-            #expect(account.text.contains("Ask for the refund of The pro"))
+            #expect(account.text.contains("Ask for the refund of <bdi>The pro</bdi>"))
 
             let kept = browser.cookies
             let form = try #require(account.formToken)
@@ -319,6 +320,49 @@ import Testing
         }
     }
 
+    @Test func `a page that is out of date turns no renewal on`() async throws {
+        try await TestServer.with { server in
+            let id = try await Self.subscribe(server)
+            let realm = try await realm(server)
+            try await Self.offer("gold", price: 9990, in: realm)
+            let (product, renewal) = (
+                "/store/subscriptions/\(id)/product", "/store/subscriptions/\(id)/renewal"
+            )
+            let (old, new) = (Browser(server), Browser(server))
+            _ = try await old.signIn(TestServer.customer, TestServer.password)
+            _ = try await new.signIn(TestServer.customer, TestServer.password)
+            let page = try await old.get("/store/account")
+            #expect(page.text.contains(#"name="next" value="pass""#))
+            let stale = ["form": try #require(page.formToken), "next": "pass"]
+            let form = try #require(try await new.get("/store/account").formToken)
+            let off = ["form": form, "on": "false"]
+            #expect(try await new.post(renewal, off).status == 303)
+
+            for chosen in ["pass", "gold"] {
+                let fields = stale.merging(["product": chosen]) { $1 }
+                let refused = try await old.post(product, fields)
+                #expect(refused.status == 409 && refused.text.contains("in the meantime"))
+                #expect(try await !realm.subscriptions.show(id).isRenewing)
+            }
+
+            let on = ["form": form, "on": "true", "next": "pass"]
+            #expect(try await new.post(renewal, on).status == 303)
+            let dearer = ["form": form, "product": "gold", "next": "pass"]
+            #expect(try await new.post(product, dearer).status == 303)
+            let back = stale.merging(["product": "pass"]) { $1 }
+            #expect(try await old.post(product, back).status == 409)
+            #expect(try await realm.subscriptions.show(id).nextProductId == "gold")
+            // What was chosen last is not resumed under another product's name.
+            #expect(try await new.post(renewal, off).status == 303)
+            #expect(try await old.post(renewal, on.merging(stale) { $1 }).status == 409)
+            let account = try await new.get("/store/account").text
+            #expect(account.contains("Resume the renewal as <bdi>A gold</bdi>"))
+            let seen = ["form": form, "on": "true", "next": "gold"]
+            #expect(try await new.post(renewal, seen).status == 303)
+            #expect(try await realm.subscriptions.show(id).isRenewing)
+        }
+    }
+
     @Test func `what is another customer's is not found`() async throws {
         try await TestServer.with { server in
             let id = try await Self.subscribe(server)
@@ -361,7 +405,7 @@ import Testing
 
             let page = try await browser.get(Self.app).text
             #expect(page.contains("3.0 of 5 stars, 1 review</p>"))
-            #expect(page.contains("<strong>3 of 5</strong> · b… · "))
+            #expect(page.contains("<strong>3 of 5</strong> · <bdi>b…</bdi> · "))
             #expect(!page.contains("blob") && !page.contains("<script") && !page.contains("<b "))
             #expect(page.split(separator: "&lt;script&gt;").count == 3)
         }
@@ -418,7 +462,9 @@ import Testing
             let browser = Browser(server)
             _ = try await browser.signIn(TestServer.customer, TestServer.password)
             let account = try await browser.get("/store/account")
-            #expect(account.text.contains("<strong>kid</strong> asks for <strong>The pro</strong>"))
+            #expect(
+                account.text.contains(
+                    "<strong><bdi>kid</bdi></strong> asks for <strong><bdi>The pro</bdi></strong>"))
             let path = "/store/approvals/\(purchaseID(1))/\(child.customerId)"
             let form = ["form": try #require(account.formToken), "answer": "approved"]
 
@@ -438,24 +484,29 @@ import Testing
     /// The customer subscribes. Returns the subscription's number.
     private static func subscribe(_ server: TestServer) async throws -> String {
         let realm = try await server.store.realm(named: Store.defaultRealm)
-        let app = TestServer.bundleID.value
-        let context = Shop.RequestContext(requestID: "test")
-        _ = try await realm.catalogue.createProduct(
-            CreateProductRequest(
-                productId: "pass", type: "auto-renewable", groupId: "pro", period: "P1M"),
-            bundleID: app, context)
-        var change = ProductChange()
-        change.price = 990
-        change.localizations = [
-            ProductWords(locale: "en_US", displayName: "A pass", description: "")
-        ]
-        change.state = "ready"
-        _ = try await realm.catalogue.changeProduct("pass", bundleID: app, change, context)
+        try await offer("pass", price: 990, in: realm)
         let token = try await server.token(
             customer: TestServer.customer, password: TestServer.password)
         let reply = try await server.buy(purchaseID(1), "pass", bearer: token)
         #expect(reply.status == 200, "\(reply.text)")
         return try #require(try await realm.subscriptions.list().subscriptions.first)
             .subscriptionId
+    }
+
+    /// Sells a monthly subscription of one group.
+    private static func offer(_ id: String, price: Int64, in realm: Realm) async throws {
+        let app = TestServer.bundleID.value
+        let context = Shop.RequestContext(requestID: "test")
+        _ = try await realm.catalogue.createProduct(
+            CreateProductRequest(
+                productId: id, type: "auto-renewable", groupId: "pro", period: "P1M"),
+            bundleID: app, context)
+        var change = ProductChange()
+        change.price = price
+        change.localizations = [
+            ProductWords(locale: "en_US", displayName: "A \(id)", description: "")
+        ]
+        change.state = "ready"
+        _ = try await realm.catalogue.changeProduct(id, bundleID: app, change, context)
     }
 }

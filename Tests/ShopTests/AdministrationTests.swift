@@ -183,6 +183,70 @@ import Testing
         #expect(changed.appAppleId == 77)
     }
 
+    @Test(
+        arguments: [
+            (ProductWords(locale: "en_US", displayName: "Cheap\u{202E}", description: ""), nil),
+            (ProductWords(locale: "en_US", displayName: "A\nB", description: ""), nil),
+            (ProductWords(locale: "en_US", displayName: "A", description: "a\u{200B}"), nil),
+            (ProductWords(locale: "en_US", displayName: "A", description: "a\tb"), nil),
+            (nil, "A\u{1B}[2J"),
+        ] as [(ProductWords?, String?)])
+    func `a text that hides or moves another is refused`(
+        words: ProductWords?, referenceName: String?
+    ) async throws {
+        let world = try await TestWorld.open()
+        _ = try await create(world, "bananas", complete)
+        let change = details {
+            $0.localizations = words.map { [$0] }
+            $0.referenceName = referenceName
+        }
+
+        let changed = try await refusal {
+            try await world.realm.catalogue.changeProduct(
+                "bananas", bundleID: Self.app, change, TestWorld.context)
+        }
+        let made = try await refusal { try await create(world, "apples", change) }
+
+        for told in [changed.error, made.error] {
+            #expect(told.code == "textInvalid" && told.rule?.contains("bidirectional") == true)
+            #expect(told.field?.isEmpty == false && told.remedy?.hasPrefix("leave out U+") == true)
+        }
+    }
+
+    @Test func `a file's text that hides or moves another is refused`() async throws {
+        let world = try await TestWorld.open()
+        for words in [
+            Localization(locale: "en_US", displayName: "Cheap\u{202E}", details: ""),
+            Localization(locale: "en_US", displayName: "A", details: "a\u{2066}"),
+        ] {
+            var catalogue = TestWorld.catalogue()
+            let old = try #require(catalogue.products.first)
+            catalogue.products[0] = Product(
+                id: old.id, kind: old.kind, referenceName: old.referenceName, price: old.price,
+                localizations: [words])
+            let given = catalogue
+            let told = try await refusal {
+                try await world.realm.catalogue.putCatalogue(
+                    given, app: AppDescription(bundleID: TestWorld.bundleID))
+            }
+            #expect(told.error.code == "textInvalid")
+            #expect(told.error.field?.hasPrefix("products.localizations.") == true)
+        }
+    }
+
+    /// A description has lines, and text of any direction is text.
+    @Test func `lines and text from right to left are taken`() async throws {
+        let world = try await TestWorld.open()
+        let words = ProductWords(
+            locale: "he", displayName: "בננות", description: "חמש\nבננות 👩\u{200D}👧")
+        var change = complete
+        change.localizations = [words]
+
+        let made = try await create(world, "bananas", change)
+
+        #expect(made.localizations == [words])
+    }
+
     @Test func `a shared secret is returned, and replaced by another`() async throws {
         let world = try await TestWorld.open()
 

@@ -138,6 +138,8 @@ extension CatalogueRoom {
         var seen: Set<ProductID> = []
         for product in catalogue.products {
             try CatalogueRules.check(product)
+            try Edge.label(product.referenceName, "products.referenceName")
+            try CatalogueRules.checkShown(product.localizations, "products.localizations")
             guard seen.insert(product.id).inserted else {
                 throw Refusal(
                     .badRequest, code: "productIdTwice",

@@ -77,10 +77,10 @@ extension CatalogueRoom {
     }
 
     /// Changes a product. Refusals, in order: `bundleIdUnknown`,
-    /// `productIdUnknown`, `productRemoved`, `stateUnknown`, `textTooLong`,
-    /// `priceInvalid`, `storefrontUnknown`, `imageIdInvalid`, `entryTwice`,
-    /// `levelInvalid`, `notASubscription`, `termsUnknown`, `productIncomplete`,
-    /// `imageUnknown`.
+    /// `productIdUnknown`, `productRemoved`, `stateUnknown`, `priceInvalid`,
+    /// `storefrontUnknown`, `imageIdInvalid`, `entryTwice`, `levelInvalid`,
+    /// `notASubscription`, `termsUnknown`, `textInvalid`, `textTooLong`,
+    /// `productIncomplete`, `imageUnknown`.
     public func changeProduct(
         _ id: String, bundleID: String, _ change: ProductChange, _ context: RequestContext
     ) async throws -> ProductRecord {

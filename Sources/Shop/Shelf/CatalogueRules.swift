@@ -4,6 +4,9 @@ import Commerce
 
 /// The rules that each part of a catalogue keeps, at every door.
 enum CatalogueRules {
+    /// The longest description of a product.
+    static let detailsBytesMax = 4096
+
     static func check(_ product: Product) throws {
         try check(productID: product.id.value, "products.productID")
         if let group = product.groupID { try check(groupID: group, "products.groupId") }
@@ -13,7 +16,18 @@ enum CatalogueRules {
         for words in product.localizations {
             try Edge.text(words.locale, "products.localizations.locale", bytesMax: 64)
             try Edge.text(words.displayName, "products.localizations.displayName")
-            try Edge.text(words.details, "products.localizations.description", bytesMax: 4096)
+            try Edge.text(
+                words.details, "products.localizations.description", bytesMax: detailsBytesMax)
+        }
+    }
+
+    /// Checks that customers can be shown the texts: none moves or hides a part of another,
+    /// such as the price beside it. Not asked of what a store or a backup holds already,
+    /// which may be older than the rule. Refusals: `textInvalid`, `textTooLong`.
+    static func checkShown(_ words: [Localization], _ place: String) throws {
+        for one in words {
+            try Edge.label(one.displayName, "\(place).displayName")
+            try Edge.prose(one.details, "\(place).description", bytesMax: detailsBytesMax)
         }
     }
 

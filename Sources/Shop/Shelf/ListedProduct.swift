@@ -105,9 +105,17 @@ struct ListedProduct: Sendable {
                 Localization(
                     locale: $0.locale, displayName: $0.displayName, details: $0.description)
             } ?? product.localizations)
+        try draft.checkShown(change)
         try CatalogueRules.check(draft.product)
         try draft.checkComplete(since: isNew ? nil : self)
         return draft
+    }
+
+    /// Checks the texts that a change brings. The others may be older than the rule.
+    private func checkShown(_ change: ProductChange) throws {
+        if change.referenceName != nil { try Edge.label(product.referenceName, "referenceName") }
+        guard change.localizations != nil else { return }
+        try CatalogueRules.checkShown(product.localizations, "localizations")
     }
 
     /// Throws if a product that is more than a draft cannot be shown and

@@ -91,6 +91,9 @@ public final class Store: Sendable {
         return realm
     }
 
+    /// Returns an open realm that was asked for before, without a wait. Nil for others.
+    public func knownRealm(named name: String) -> Realm? { named.withLock { $0[name] } }
+
     /// Returns the key of a door, for `run.json`.
     public func doorKey(_ door: Door) async throws -> String {
         guard let key = doorKeys[door] else {

@@ -37,17 +37,20 @@ extension SubscriptionRoom {
     public func choose(
         _ product: String, for id: String, _ context: RequestContext
     ) async throws -> SubscriptionAnswer {
-        try await choose(product, for: id, cause: .operator, context)
+        try await choose(product, for: id, cause: .operator, context) { _ in }
     }
 
-    /// The same for an operator, or for the customer on the store's pages.
+    /// The same for an operator, or for the customer on the store's pages. `check` throws if
+    /// the subscription is no longer as the one who chooses has seen it.
     @discardableResult
     func choose(
         _ product: String, for id: String, cause: SubscriptionEvent.Cause,
-        _ context: RequestContext
+        _ context: RequestContext,
+        checking check: @escaping @Sendable (Subscription) throws -> Void
     ) async throws -> SubscriptionAnswer {
         let deed = cause == .customer ? nil : "subscription.choose"
         return try await change(id, deed, context) { change in
+            try check(change.subscription)
             guard let plan = change.renewal.plan(ProductID(product)) else {
                 throw Refusal(
                     .notFound, code: "productIdUnknown",

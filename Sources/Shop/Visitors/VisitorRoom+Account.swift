@@ -14,26 +14,60 @@ extension VisitorRoom {
         return row
     }
 
-    /// Switches the renewal on or off. Refusals, in order: `subscriptionNotFound`,
+    /// Returns the product of the next period, also while the renewal is off. Refusal:
+    /// `subscriptionNotFound`.
+    public func nextProduct(of id: String, _ visitor: Visitor) async throws -> String {
+        try await own(id, visitor).subscription.renewal.productID.value
+    }
+
+    /// Switches the renewal off. Refusals, in order: `subscriptionNotFound`,
     /// `subscriptionEnded`.
-    public func switchRenewal(
-        of id: String, on isOn: Bool, _ visitor: Visitor, _ context: RequestContext
+    public func cancelRenewal(
+        of id: String, _ visitor: Visitor, _ context: RequestContext
     ) async throws {
         _ = try await own(id, visitor)
         try await realm.subscriptions.change(id, nil, context) { change in
-            try change.subscription.switching(on: isOn, at: change.now, cause: .customer)
+            try change.subscription.switching(on: false, at: change.now, cause: .customer)
         }
     }
 
-    /// Chooses the product of the next period, without a charge. Refusals, in order:
-    /// `subscriptionNotFound`, and those of ``SubscriptionRoom/choose(_:for:_:)``.
+    /// Switches the renewal on. `next`: the product of the next period that the visitor
+    /// was shown. Refusals, in order: `subscriptionNotFound`, `renewalChanged`,
+    /// `subscriptionEnded`.
+    public func resumeRenewal(
+        of id: String, as next: String, _ visitor: Visitor, _ context: RequestContext
+    ) async throws {
+        _ = try await own(id, visitor)
+        try await realm.subscriptions.change(id, nil, context) { change in
+            guard change.subscription.renewal.productID.value == next else {
+                throw Self.renewalChanged
+            }
+            return try change.subscription.switching(on: true, at: change.now, cause: .customer)
+        }
+    }
+
+    /// Chooses the product of the next period, without a charge. `next`: the product that
+    /// the visitor was shown as the one of the next period, with the renewal on. So what
+    /// another browser has cancelled since is not resumed. Refusals, in order:
+    /// `subscriptionNotFound`, `textInvalid`, `textTooLong`, `renewalChanged`, and those of
+    /// ``SubscriptionRoom/choose(_:for:_:)``.
     public func choose(
-        _ product: String, for id: String, _ visitor: Visitor, _ context: RequestContext
+        _ product: String, insteadOf next: String, for id: String, _ visitor: Visitor,
+        _ context: RequestContext
     ) async throws {
         _ = try await own(id, visitor)
         try Edge.text(product, "productId")
-        try await realm.subscriptions.choose(product, for: id, cause: .customer, context)
+        try await realm.subscriptions.choose(product, for: id, cause: .customer, context) {
+            // One that has ended is refused as such.
+            guard $0.status != .active || ($0.renewal.isOn && $0.renewal.productID.value == next)
+            else { throw Self.renewalChanged }
+        }
     }
+
+    private static let renewalChanged = Refusal(
+        .conflict, code: "renewalChanged",
+        "Your renewal was changed in the meantime; look at it again.", field: "next",
+        rule: "the renewal as your account shows it now", remedy: "open your account again")
 
     /// Asks for the money of a transaction. Refusals, in order: `refundReasonUnknown`,
     /// `transactionNotFound`, `refundOfShared`, `refundedAlready`.

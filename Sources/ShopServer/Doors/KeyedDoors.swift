@@ -36,8 +36,9 @@ struct KeyedDoors: RequestHandler {
 
     func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
 
-    func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer {
-        RealmPath(path).path.hasPrefix("/inApps/") ? ErrorResponse.asApple(answer) : answer
+    func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer {
+        RealmPath(call.request.uri.path).path.hasPrefix("/inApps/")
+            ? ErrorResponse.asApple(answer) : answer
     }
 
     /// The parts of Apple's protocol that this store does not have, by the beginnings

@@ -29,19 +29,33 @@ struct AccountPages: Sendable {
         let customer = visitor.customerID
         let approvals = try await realm.visitors.approvals(visitor)
         let subscriptions = try await realm.subscriptions.list(customer: customer)
+        let pending = try await pendingProducts(subscriptions.subscriptions)
         let purchases = try await realm.purchases.listTransactions(
             customer: customer, after: visit.call.query("after"), limit: Self.purchasesMax)
         let refunds = try await realm.refunds.list(customer: customer)
         let states = Dictionary(refunds.refunds.map { ($0.transactionId, $0.state) }) { $1 }
         var facts: [String: Any] = [
             "hasChildren": !approvals.isEmpty, "approvals": approvals.map(text.approval),
-            "subscriptions": subscriptions.subscriptions.map(text.subscription),
+            "subscriptions": subscriptions.subscriptions.map {
+                text.subscription($0, next: pending[$0.subscriptionId])
+            },
             "purchases": purchases.transactions.map { text.purchase($0, states) },
             "isFurther": visit.call.query("after") != nil,
             "isAsked": try await realm.visitors.isAskedForReviews(visitor),
         ]
         facts["next"] = purchases.next
-        return try visit.page("account", title: "\(visitor.name)’s account", facts)
+        return try visit.page("account", title: "\(visitor.name.isolated)’s account", facts)
+    }
+
+    /// The products of the next periods of the subscriptions whose renewal is off, by the
+    /// subscription's number: what each would be resumed as.
+    private func pendingProducts(_ all: [SubscriptionRecord]) async throws -> [String: String] {
+        var products: [String: String] = [:]
+        for one in all where one.status == "active" && !one.isRenewing {
+            products[one.subscriptionId] = try await visit.realm.visitors.nextProduct(
+                of: one.subscriptionId, visitor)
+        }
+        return products
     }
 
     func switchRenewal() async throws -> Response {
@@ -49,15 +63,21 @@ struct AccountPages: Sendable {
         guard let isOn = ["true": true, "false": false][form["on"]] else {
             throw PageForm.invalid
         }
-        try await visit.realm.visitors.switchRenewal(
-            of: visit.parts[0], on: isOn, visitor, visit.call.context)
+        let (visitors, id) = (visit.realm.visitors, visit.parts[0])
+        if isOn {
+            try await visitors.resumeRenewal(
+                of: id, as: form["next"], visitor, visit.call.context)
+        } else {
+            try await visitors.cancelRenewal(of: id, visitor, visit.call.context)
+        }
         return done
     }
 
     func chooseProduct() async throws -> Response {
         let form = try await visit.form()
         try await visit.realm.visitors.choose(
-            form["product"], for: visit.parts[0], visitor, visit.call.context)
+            form["product"], insteadOf: form["next"], for: visit.parts[0], visitor,
+            visit.call.context)
         return done
     }
 
@@ -127,26 +147,34 @@ private struct AccountText {
 
     func approval(_ waiting: WaitingChild) -> [String: Any] {
         let purchase = waiting.purchase
-        let count = purchase.quantity == 1 ? "" : "\(purchase.quantity) × "
-        return [
+        var facts: [String: Any] = [
             "child": waiting.name, "childID": purchase.customerId,
             "purchaseID": purchase.purchaseId, "app": app(purchase.bundleId),
-            "product": count + product(purchase.productId, purchase.bundleId),
+            "product": product(purchase.productId, purchase.bundleId),
             "price": price(
                 purchase.unitPrice * Int64(purchase.quantity), purchase.currency,
                 purchase.bundleId),
         ]
+        if purchase.quantity > 1 { facts["count"] = "\(purchase.quantity)" }
+        return facts
     }
 
-    func subscription(_ one: SubscriptionRecord) -> [String: Any] {
+    /// `pending`: the product of the next period if the renewal is off. The forms carry what
+    /// the customer was shown, because another browser may change it meanwhile.
+    func subscription(_ one: SubscriptionRecord, next pending: String?) -> [String: Any] {
         var facts: [String: Any] = [
             "id": one.subscriptionId, "product": product(one.productId, one.bundleId),
-            "app": app(one.bundleId), "sentence": sentence(one),
+            "app": app(one.bundleId),
         ]
+        facts.merge(sentence(one)) { first, _ in first }
         guard ["active", "grace", "retry"].contains(one.status) else { return facts }
+        let next = pending ?? one.nextProductId ?? one.productId
+        facts["nextID"] = next
         facts["switch"] = one.isRenewing ? "false" : "true"
         facts["switchLabel"] = one.isRenewing ? "Cancel the renewal" : "Resume the renewal"
-        let next = one.nextProductId ?? one.productId
+        if !one.isRenewing, next != one.productId {
+            facts["switchProduct"] = product(next, one.bundleId)
+        }
         let group = window.app(one.bundleId)?.products.filter { $0.groupID == one.groupId } ?? []
         if one.status == "active", one.isRenewing, group.count > 1,
             let app = window.app(one.bundleId)
@@ -154,22 +182,31 @@ private struct AccountText {
             facts["hasOthers"] = true
             facts["others"] = group.map { product in
                 [
-                    "id": product.id, "label": "\(product.name), \(product.priceText(in: app))",
-                    "isChosen": product.id == next,
+                    "id": product.id, "isChosen": product.id == next,
+                    "label": "\(product.name.isolated), \(product.priceText(in: app))",
                 ] as [String: Any]
             }
         }
         return facts
     }
 
-    private func sentence(_ one: SubscriptionRecord) -> String {
+    /// What becomes of it. The name and the sum stay apart, so that a page can isolate them.
+    private func sentence(_ one: SubscriptionRecord) -> [String: Any] {
+        guard one.status == "active", let charge = one.nextCharge else {
+            return ["sentence": sentenceWithoutCharge(one)]
+        }
+        var facts: [String: Any] = [
+            "sentence": "Renews on \(day(charge.date))",
+            "sum": price(charge.price, charge.currency, one.bundleId),
+        ]
+        facts["nextProduct"] = one.nextProductId.map { product($0, one.bundleId) }
+        return facts
+    }
+
+    private func sentenceWithoutCharge(_ one: SubscriptionRecord) -> String {
         let end = day(one.usableUntil ?? one.endDate)
         switch one.status {
-        case "active":
-            guard let charge = one.nextCharge else { return "Ends on \(end)." }
-            let sum = price(charge.price, charge.currency, one.bundleId)
-            let name = one.nextProductId.map { " as \(product($0, one.bundleId))" } ?? ""
-            return "Renews on \(day(charge.date))\(name) for \(sum)."
+        case "active": return "Ends on \(end)."
         case "grace":
             return "The renewal could not be charged. You can use it until \(end)."
         case "retry": return "The renewal could not be charged. It is tried again."
@@ -210,10 +247,12 @@ private struct AccountText {
         "requested": "A refund is asked for", "declined": "The refund was declined",
     ]
 
-    private func app(_ bundleID: String) -> String { window.app(bundleID)?.name ?? bundleID }
+    private func app(_ bundleID: String) -> String {
+        (window.app(bundleID)?.name ?? bundleID).shown
+    }
 
     private func product(_ id: String, _ bundleID: String) -> String {
-        window.app(bundleID)?.names[id] ?? id
+        (window.app(bundleID)?.names[id] ?? id).shown
     }
 
     private func price(_ milliunits: Int64, _ currency: String, _ bundleID: String) -> String {

@@ -16,7 +16,7 @@ struct PageDoor: RequestHandler {
 
     func match(_ call: Call) throws -> MatchedRequest? {
         let address = RealmPath(call.request.uri.path)
-        guard address.path == "/" || address.path.hasPrefix("/store/") else { return nil }
+        guard Self.isPage(address.path) else { return nil }
         let method = call.request.method
         let found = try PageRoutes.table.find(
             method == .head ? "GET" : method.rawValue, address.path)
@@ -33,17 +33,43 @@ struct PageDoor: RequestHandler {
         }
     }
 
-    func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
+    private static func isPage(_ path: String) -> Bool {
+        path == "/" || path == "/store" || path.hasPrefix("/store/")
+    }
+
+    /// What is refused before there is a visit: the realm is unknown. The page names none.
+    func explain(_ error: any Error) -> ErrorAnswer? {
+        ErrorResponse.answer(error).map { Self.page(for: $0, in: nil, base: "") }
+    }
 
     /// A browser is shown a page also where there is none, or none can be made.
-    func restate(_ answer: ErrorAnswer, at path: String) -> ErrorAnswer {
-        let address = RealmPath(path)
-        guard address.path == "/" || address.path.hasPrefix("/store/") else { return answer }
+    func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer {
+        let address = RealmPath(call.request.uri.path)
+        guard Self.isPage(address.path) else { return answer }
+        let name = realms.realm(of: call, address) ?? Store.defaultRealm
+        var realm = store.knownRealm(named: name)
+        // A store that fails, or is too slow, is not asked again.
+        if realm == nil, answer.response.status.code < 500 {
+            realm = try? await store.realm(named: name)
+        }
+        return Self.page(for: answer, in: realm, base: realm == nil ? "" : Self.base(address))
+    }
+
+    private static func base(_ address: RealmPath) -> String {
+        address.realm.map { "/realms/\($0)" } ?? ""
+    }
+
+    /// The browser's session is not looked up, so the page shows neither an account nor a
+    /// link for signing in.
+    private static func page(
+        for answer: ErrorAnswer, in realm: Realm?, base: String
+    ) -> ErrorAnswer {
         var facts = PageVisit.problem(
             answer.response.status.code == 404
                 ? "There is no such page." : "The store cannot show this page at present.")
         facts["title"] = "That did not work"
-        facts["base"] = address.realm.map { "/realms/\($0)" } ?? ""
+        facts["base"] = base
+        facts["isSandbox"] = realm?.isSandbox ?? false
         guard let bytes = PageText.page("message", facts) else { return answer }
         let status = answer.response.status.code
         var response = PageVisit.dressed(
@@ -57,13 +83,12 @@ struct PageDoor: RequestHandler {
     private func visit(
         _ call: Call, _ parts: PathParts, _ realm: Realm, _ address: RealmPath
     ) async throws -> PageVisit {
-        let base = address.realm.map { "/realms/\($0)" } ?? ""
         let cookies = PageCookies(call.header("Cookie") ?? "")
         let token = cookies[PageCookies.session]
         var visitor: Visitor?
         if let token { visitor = try await realm.visitors.visitor(token: token) }
         return PageVisit(
-            call: call, parts: parts, realm: realm, base: base, cookies: cookies,
+            call: call, parts: parts, realm: realm, base: Self.base(address), cookies: cookies,
             visitor: visitor)
     }
 
@@ -73,4 +98,9 @@ struct PageDoor: RequestHandler {
         }
         return try await route.answer(visit)
     }
+}
+
+extension Realm {
+    /// Whether its pages say that nothing costs money.
+    var isSandbox: Bool { description.environment != .production }
 }

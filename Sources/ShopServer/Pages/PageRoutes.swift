@@ -15,6 +15,7 @@ enum PageAccess: Hashable, Sendable {
 enum PageRoutes {
     static let table = RouteTable<PageAccess, PageVisit>([
         PageRoute("GET", "/", .everyone) { try await ShopPages($0).today() },
+        PageRoute("GET", "/store", .everyone) { $0.redirect("/") },
         PageRoute("GET", "/store/search", .everyone) { try await ShopPages($0).search() },
         PageRoute("GET", "/store/apps/{}", .everyone) { try await ShopPages($0).app() },
         PageRoute("GET", "/store/apps/{}/images/{}", .everyone) {

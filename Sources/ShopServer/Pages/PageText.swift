@@ -4,7 +4,8 @@ import Mustache
 
 /// The pages' HTML. `{{name}}` is always escaped; no template has an unescaped one.
 /// Nothing here needs JavaScript, a style attribute or another site, so that the strictest
-/// content policy holds.
+/// content policy holds. In a sentence, a text that is not ours stands in `<bdi>`: one from
+/// right to left would else reorder the price beside it.
 enum PageText {
     /// Every page by the name of its template.
     static let library: MustacheLibrary? = {
@@ -22,11 +23,14 @@ enum PageText {
 
     /// Renders a page. Nil if its template cannot be read. `storefronts`: the options of
     /// the chooser at its end, which are the longest part of a page and are rendered once.
+    /// Without them there is no chooser.
     static func page(
         _ name: String, _ facts: [String: Any], storefronts: String = ""
     ) -> [UInt8]? {
-        library.flatMap { $0.render(facts, withTemplate: name) }
-            .map { Array("\($0)\(storefronts)\(end)".utf8) }
+        var facts = facts
+        facts["hasChooser"] = !storefronts.isEmpty
+        return library.flatMap { $0.render(facts, withTemplate: name) }
+            .map { Array("\($0)\(storefronts)\(storefronts.isEmpty ? end : chooserEnd)".utf8) }
     }
 
     private static let storefronts = """
@@ -36,12 +40,16 @@ enum PageText {
 
         """
 
-    /// What follows the options in every page.
-    private static let end = """
+    /// What follows the options.
+    private static let chooserEnd = """
         </select>
         <button>Change</button>
         </form>
         </footer>
+        \(end)
+        """
+
+    private static let end = """
         </body>
         </html>
 
@@ -71,10 +79,11 @@ enum PageText {
         <a href="{{base}}/store/account">Your account</a>
         <form method="post" action="{{base}}/store/sign-out">
         <input type="hidden" name="form" value="{{formToken}}">
-        <button>Sign out {{visitorName}}</button>
+        <button>Sign out <bdi>{{visitorName}}</bdi></button>
         </form>
         {{/visitorName}}
-        {{^visitorName}}<a href="{{base}}/store/sign-in">Sign in</a>{{/visitorName}}
+        {{^visitorName}}{{#isVisitorKnown}}<a href="{{base}}/store/sign-in">Sign in</a>\
+        {{/isVisitorKnown}}{{/visitorName}}
         </nav>
         <form role="search" method="get" action="{{base}}/store/search">
         <label for="q">Search apps and products</label>
@@ -86,10 +95,12 @@ enum PageText {
         <h1>{{title}}</h1>
         {{$content}}{{/content}}
         </main>
+        {{#hasChooser}}
         <footer>
         <form method="get" action="{{base}}/store/storefront">
         <label for="storefront">Country or region</label>
         <select id="storefront" name="code">
+        {{/hasChooser}}
 
         """
 
@@ -104,14 +115,14 @@ enum PageText {
         """
 
     private static let getting = """
-        {{#ownPrice}}<p>The app: <span class="price">{{ownPrice}}</span></p>{{/ownPrice}}
+        {{#ownPrice}}<p>The app: <bdi class="price">{{ownPrice}}</bdi></p>{{/ownPrice}}
         {{#url}}<p><a href="{{url}}" rel="noreferrer">Get the app</a></p>{{/url}}
         """
 
     private static let card = """
         <section class="featured" aria-labelledby="f-{{place}}">
         {{>icon}}
-        <h2 id="f-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
+        <h2 id="f-{{place}}"><a href="{{base}}/store/apps/{{path}}"><bdi>{{name}}</bdi></a></h2>
         {{#description}}<p class="words" dir="auto">{{description}}</p>{{/description}}
         {{#product}}{{>product}}{{/product}}
         </section>
@@ -119,7 +130,7 @@ enum PageText {
 
     private static let search = """
         {{<layout}}{{$content}}
-        <p role="status">{{count}}</p>
+        <p role="status">{{answer}}{{#isAnswered}} “<bdi>{{asked}}</bdi>”.{{/isAnswered}}</p>
         {{>apps}}
         {{/content}}{{/layout}}
         """
@@ -128,7 +139,7 @@ enum PageText {
         {{#apps}}
         <section aria-labelledby="a-{{place}}">
         {{>icon}}
-        <h2 id="a-{{place}}"><a href="{{base}}/store/apps/{{path}}">{{name}}</a></h2>
+        <h2 id="a-{{place}}"><a href="{{base}}/store/apps/{{path}}"><bdi>{{name}}</bdi></a></h2>
         <ul class="products">
         {{#products}}<li>{{>product}}</li>{{/products}}
         </ul>
@@ -144,18 +155,18 @@ enum PageText {
     private static let product = """
         <article>
         {{#image}}<img src="{{image}}" alt="" width="96" height="96" loading="lazy">{{/image}}
-        <h3 lang="{{lang}}">{{name}}</h3>
-        {{#details}}<p lang="{{lang}}">{{details}}</p>{{/details}}
-        <p class="price">{{price}}</p>
+        <h3 lang="{{lang}}"><bdi>{{name}}</bdi></h3>
+        {{#details}}<p lang="{{lang}}" dir="auto">{{details}}</p>{{/details}}
+        <p class="price"><bdi>{{price}}</bdi></p>
         <p class="kind">{{kind}}{{#isFamilyShareable}} · Family Sharing{{/isFamilyShareable}}</p>
         {{#choice}}
         <form method="post" action="{{choice}}">
         <input type="hidden" name="form" value="{{formToken}}">
-        <button>Get {{name}} in the app</button>
+        <button>Get <bdi>{{name}}</bdi> in the app</button>
         </form>
         {{/choice}}
         {{#isForSigningIn}}
-        <p><a href="{{base}}/store/sign-in">Sign in to get {{name}} in the app</a></p>
+        <p><a href="{{base}}/store/sign-in">Sign in to get <bdi>{{name}}</bdi> in the app</a></p>
         {{/isForSigningIn}}
         </article>
         """
@@ -188,8 +199,8 @@ enum PageText {
         <ul>
         {{#reviews}}
         <li class="card">
-        <p><strong>{{stars}}</strong> · {{reviewer}} · \
-        <time datetime="{{date}}">{{day}}</time> · Version {{version}}</p>
+        <p><strong>{{stars}}</strong> · <bdi>{{reviewer}}</bdi> · \
+        <time datetime="{{date}}">{{day}}</time> · Version <bdi>{{version}}</bdi></p>
         {{#text}}<p class="words" dir="auto">{{text}}</p>{{/text}}
         {{#answer}}<p>The developer answers:</p>
         <blockquote class="words" dir="auto">{{answer}}</blockquote>{{/answer}}
@@ -223,7 +234,8 @@ enum PageText {
         <ul>
         {{#approvals}}
         <li class="card">
-        <p><strong>{{child}}</strong> asks for <strong>{{product}}</strong> in {{app}}: {{price}}</p>
+        <p><strong><bdi>{{child}}</bdi></strong> asks for <strong>{{#count}}{{count}} × {{/count}}\
+        <bdi>{{product}}</bdi></strong> in <bdi>{{app}}</bdi>: <bdi>{{price}}</bdi></p>
         <form method="post" action="{{base}}/store/approvals/{{purchaseID}}/{{childID}}">
         <input type="hidden" name="form" value="{{formToken}}">
         <button name="answer" value="approved">Approve</button>
@@ -240,18 +252,22 @@ enum PageText {
         <ul>
         {{#subscriptions}}
         <li class="card">
-        <h3>{{product}}</h3>
-        <p>{{app}}</p>
-        <p>{{sentence}}</p>
+        <h3><bdi>{{product}}</bdi></h3>
+        <p><bdi>{{app}}</bdi></p>
+        <p>{{sentence}}{{#nextProduct}} as <bdi>{{nextProduct}}</bdi>{{/nextProduct}}\
+        {{#sum}} for <bdi>{{sum}}</bdi>.{{/sum}}</p>
         {{#switch}}
         <form method="post" action="{{base}}/store/subscriptions/{{id}}/renewal">
         <input type="hidden" name="form" value="{{formToken}}">
-        <button name="on" value="{{switch}}">{{switchLabel}}</button>
+        <input type="hidden" name="next" value="{{nextID}}">
+        <button name="on" value="{{switch}}">{{switchLabel}}\
+        {{#switchProduct}} as <bdi>{{switchProduct}}</bdi>{{/switchProduct}}</button>
         </form>
         {{/switch}}
         {{#hasOthers}}
         <form method="post" action="{{base}}/store/subscriptions/{{id}}/product">
         <input type="hidden" name="form" value="{{formToken}}">
+        <input type="hidden" name="next" value="{{nextID}}">
         <label for="product-{{id}}">From the next period on</label>
         <select id="product-{{id}}" name="product">
         {{#others}}
@@ -281,8 +297,9 @@ enum PageText {
         <ul>
         {{#purchases}}
         <li class="card">
-        <h3>{{product}}</h3>
-        <p>{{app}} · <time datetime="{{date}}">{{day}}</time>{{#price}} · {{price}}{{/price}}</p>
+        <h3><bdi>{{product}}</bdi></h3>
+        <p><bdi>{{app}}</bdi> · <time datetime="{{date}}">{{day}}</time>\
+        {{#price}} · <bdi>{{price}}</bdi>{{/price}}</p>
         {{#order}}<p>Order {{order}}</p>{{/order}}
         {{#state}}<p><strong>{{state}}</strong></p>{{/state}}
         {{#isRefundable}}
@@ -297,7 +314,7 @@ enum PageText {
         <option value="UNSATISFIED_WITH_PURCHASE">I am not satisfied with it</option>
         <option value="OTHER">Another reason</option>
         </select>
-        <button>Ask for the refund of {{product}}</button>
+        <button>Ask for the refund of <bdi>{{product}}</bdi></button>
         </form>
         </details>
         {{/isRefundable}}

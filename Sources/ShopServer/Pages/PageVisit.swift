@@ -27,8 +27,6 @@ struct PageVisit: Sendable {
         "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
         + "base-uri 'none'; frame-ancestors 'none'"
 
-    var isSandbox: Bool { realm.description.environment != .production }
-
     /// The visitor's storefront: the customer's own, or the one that was chosen. Nil for
     /// that of each app.
     var storefront: Storefront? {
@@ -68,7 +66,8 @@ struct PageVisit: Sendable {
         var all = facts
         all["title"] = title
         all["base"] = base
-        all["isSandbox"] = isSandbox
+        all["isSandbox"] = realm.isSandbox
+        all["isVisitorKnown"] = true
         all["formToken"] = formToken
         all["visitorName"] = visitor?.name
         let storefronts = PageStorefronts.html(chosen: storefront)

@@ -65,9 +65,13 @@ struct ShopPages: Sendable {
         let answer =
             words.isEmpty
             ? "Enter a word from the name of an app or a product."
-            : "\(count) \(count == 1 ? "product" : "products") found for “\(query)”."
+            : "\(count) \(count == 1 ? "product" : "products") found for"
         return try visit.page(
-            "search", title: "Search", ["apps": found, "count": answer, "query": query])
+            "search", title: "Search",
+            [
+                "apps": found, "answer": answer, "query": query, "isAnswered": !words.isEmpty,
+                "asked": query.shown,
+            ])
     }
 
     func app() async throws -> Response {
@@ -81,7 +85,7 @@ struct ShopPages: Sendable {
         let shown = try await visit.realm.reviews.shown(app.bundleID, limit: Self.reviewsMax)
         facts["rating"] = shown.words
         facts["reviews"] = shown.reviews.map(\.facts)
-        return try visit.page("app", title: app.name, facts)
+        return try visit.page("app", title: app.name.shown, facts)
     }
 
     /// The promoted products in the visitor's order, and the others.
@@ -149,7 +153,7 @@ struct ShopPages: Sendable {
 
     private func facts(_ app: ShopWindowApp, _ place: Int) -> [String: Any] {
         var facts: [String: Any] = [
-            "name": app.name, "path": app.bundleID.pathEncoded, "place": place,
+            "name": app.name.shown, "path": app.bundleID.pathEncoded, "place": place,
             "letter": app.name.first.map { String($0).uppercased() } ?? "?",
             "tone": app.bundleID.utf8.reduce(0) { $0 + Int($1) } % 6,
         ]
@@ -167,7 +171,7 @@ struct ShopPages: Sendable {
     private func facts(_ product: ShopWindowProduct, of app: ShopWindowApp) -> [String: Any] {
         let image = product.images.first.map { path(ofImage: $0, of: app) }
         var facts: [String: Any] = [
-            "name": product.name, "details": product.details,
+            "name": product.name.shown, "details": product.details.shown,
             "lang": product.locale.replacing("_", with: "-"), "price": product.priceText(in: app),
             "kind": product.type.words, "isFamilyShareable": product.isFamilyShareable,
         ]
@@ -249,6 +253,21 @@ extension ProductType {
 }
 
 extension String {
+    /// The text without the characters that no text for customers may contain, except line
+    /// ends. What a store holds can be older than that rule.
+    var shown: String {
+        let isShown = { (scalar: Unicode.Scalar) in
+            scalar == "\n" || VisibleText.isAllowedInName(scalar)
+        }
+        guard !unicodeScalars.allSatisfy(isShown) else { return self }
+        let kept: String.UnicodeScalarView = unicodeScalars.filter(isShown)
+        return String(kept)
+    }
+
+    /// ``shown``, isolated from the text around it, which it cannot reorder: for a title or
+    /// an option, in which HTML admits no `<bdi>`.
+    var isolated: String { "\u{2068}\(shown)\u{2069}" }
+
     /// The text as one part of a path.
     var pathEncoded: String {
         addingPercentEncoding(
