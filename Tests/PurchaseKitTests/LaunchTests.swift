@@ -486,7 +486,7 @@ struct LaunchTests {
         app.add("credits.5")
         await app.observer.diary.wait(for: "failed")
 
-        #expect(app.observer.diary.lines == ["failed credits.5 0"])
+        #expect(app.observer.diary.lines == ["purchasing credits.5", "failed credits.5 0"])
         let error = try #require(app.queue.transactions.first?.error as? SKError)
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
         #expect(underlying?.code == Int(ENOSPC))

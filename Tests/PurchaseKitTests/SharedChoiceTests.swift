@@ -77,9 +77,12 @@ struct SharedChoiceTests {
         await second.device.close()
     }
 
-    @Test func `one whose process ends before the sheet is answered goes on in the other`()
-        async throws
-    {
+    /// Also if the other one comes to the foreground, where it takes over what processes have
+    /// left.
+    @Test(arguments: [true, false])
+    func `one whose process ends before the sheet is answered goes on in the other`(
+        entersForeground: Bool
+    ) async throws {
         let (first, second) = await pair(SilentSheet())
         choose(first)
         await first.observer.diary.wait(for: "purchasing")
@@ -87,6 +90,7 @@ struct SharedChoiceTests {
         await second.observer.diary.wait(for: "purchasing")
         #expect(rig.sheet.shown.lines == [])
         await first.device.close()
+        if entersForeground { second.device.enterForeground() }
         await second.observer.diary.wait(for: "purchased")
 
         #expect(rig.sheet.shown.lines.count == 1)

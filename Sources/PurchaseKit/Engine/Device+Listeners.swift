@@ -67,6 +67,12 @@ extension Device {
         let ended = Set(found.entries.map(\.launch)).subtracting([launch])
             .filter { !ports.files.isClaimed(launch: $0) }
         guard !ended.isEmpty else { return }
+        // A payment that this process has added too is not cancelled.
+        for key in attended.keys {
+            if let shared = found.entry(key), ended.contains(shared.launch) {
+                try takeOver(shared)
+            }
+        }
         let keys = Set(found.entries.filter { ended.contains($0.launch) }.map(\.key))
         try change(.launched(launch, ended: ended))
         guard let record, let openFor else { return }

@@ -44,6 +44,8 @@ extension Device {
             if isChoice { try join(entry) } else { try change(.added(entry)) }
             wake()
         } catch {
+            // The app hears of every payment that it adds before it hears of its failure.
+            if isHeard, !isClosed { report(.updated([entry])) }
             failUnwritten(entry, error.paymentFailure)
         }
     }
