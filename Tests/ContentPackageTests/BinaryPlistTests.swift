@@ -39,9 +39,7 @@ struct BinaryPlistTests {
         let values: [String: Any] = [
             "ContentVersion": "1.2", "IAPProductIdentifier": "level.two",
             "Author": "Zoë, whose name is longer than fifteen letters", "Scores": [1, 70_000, 2.5],
-            "More": [
-                "isTrue": true, "when": Date(timeIntervalSince1970: 0), "data": Data([1, 2]),
-            ],
+            "More": more,
         ]
         return Array(
             try PropertyListSerialization.data(
