@@ -2,6 +2,9 @@
 
 /// The table of ``EveryRouteTests``: for each route a request that is right
 /// and one that is wrong, in an order in which each finds what it needs.
+import Commerce
+import TestSupport
+
 extension RouteStep {
     static let all =
         open + certificates + operators + devices + reviews + content + promotions + appPages
@@ -139,7 +142,9 @@ extension RouteStep {
             code: "bundleIdUnknown"),
         RouteStep(
             route: "PUT /operator/v1/apps/{}/images/{}",
-            good: Question("\(zoos)/images/0A0B0C0E", .operator, body: "hex:89504E470D0A1A0A07"),
+            good: Question(
+                "\(zoos)/images/0A0B0C0E", .operator,
+                body: "hex:" + hexadecimal(SamplePicture.png(width: 7))),
             bad: Question("\(zoos)/images/0A0B0C0D", .operator, body: "no image"),
             code: "imageInvalid"),
         RouteStep(
