@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The table of ``EveryRouteTests``: for each route a request that is right
-/// and one that is wrong, in an order in which each finds what it needs.
 import Commerce
 import TestSupport
 
+/// The table of ``EveryRouteTests``: for each route a request that is right
+/// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
     static let all =
         open + certificates + operators + devices + reviews + content + promotions + appPages
