@@ -7,8 +7,9 @@ import Storage
 /// may share: see ``ContentFolder``. Calls block on threads of its own, and not on
 /// those that serve requests. A class, because all its users share the threads.
 ///
-/// A package is never deleted, and a damaged one gets another name. Another store that shares the folder, a backup that
-/// is restored later, or a customer in the middle of a download may need it.
+/// A package is never deleted, and a damaged one gets another name. Another store that
+/// shares the folder, a backup that is restored later, or a customer in the middle of a
+/// download may need it.
 public final class FolderContentFiles: ContentFiles {
     private let folder: ContentFolder
     private let reading: WorkQueue
