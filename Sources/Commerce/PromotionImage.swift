@@ -238,7 +238,7 @@ private struct JPEGParts {
         _ marker: Int, at offset: Int, _ length: Int
     ) throws(PromotionImage.Fault) {
         switch marker {
-        case let marker where Self.frames.contains(marker):
+        case _ where Self.frames.contains(marker):
             guard frame == nil, length >= 6,
                 let height = numbers.number(at: offset + 1, bytes: 2),
                 let width = numbers.number(at: offset + 3, bytes: 2),
