@@ -50,7 +50,7 @@ extension ContentRoom {
         return (try await record(row), isNew)
     }
 
-    /// Whoever uploads a version again may know that its bytes are damaged. They are read,
+    /// A client that uploads a version again may know that its bytes are damaged. They are read,
     /// and are missing from then on if they are.
     private func setAsideIfDamaged(
         _ row: ContentRow, _ files: any ContentFiles, _ context: RequestContext
