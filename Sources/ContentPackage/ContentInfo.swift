@@ -18,8 +18,11 @@ public struct ContentInfo: Sendable, Hashable {
     }
 
     /// Reads a property list in XML or binary form. The decoder limits how deep
-    /// it may be nested.
+    /// XML may be nested; ``BinaryPlist`` limits the binary form.
     init(plist: [UInt8]) throws(ContentFault) {
+        guard !BinaryPlist.isClaimed(by: plist) || BinaryPlist.isSound(plist) else {
+            throw Self.invalid("it is not a property list")
+        }
         let keys: Keys
         do {
             keys = try PropertyListDecoder().decode(Keys.self, from: Data(plist))

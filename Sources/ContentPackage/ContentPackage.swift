@@ -26,6 +26,7 @@ public enum ContentPackage {
             }
             try rules.end(head, info)
         }
+        try reader.checkCount(rules.entries)
         return try rules.summary()
     }
 
@@ -43,6 +44,7 @@ public enum ContentPackage {
         folder: String, to zip: String, limits: ContentLimits = .standard,
         progress: Progress = { _ in true }
     ) throws(ContentFault) -> ContentSummary {
+        try checkPlace(of: zip, outside: folder)
         let partial = zip + ".partial"
         do throws(ContentFault) {
             let summary = try write(folder, to: partial, limits, progress)
@@ -69,6 +71,7 @@ public enum ContentPackage {
                 try rules.admit(head)
                 try unpack(head, reader, into: &target, &rules, progress)
             }
+            try reader.checkCount(rules.entries)
             let summary = try rules.summary()
             try target.publish()
             return summary
@@ -104,6 +107,34 @@ public enum ContentPackage {
                 write: { piece throws(ContentFault) in try writer.write(piece) }))
         try writer.finish()
         return summary
+    }
+
+    /// Throws for a ZIP inside of the folder that it packs, and in place of what is no
+    /// file.
+    private static func checkPlace(
+        of zip: String, outside folder: String
+    ) throws(ContentFault) {
+        var status = stat()
+        guard lstat(zip, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw ContentFault(
+                .targetExists, "\(zip) exists and is not a file. Choose another name.")
+        }
+        let parent = (zip as NSString).deletingLastPathComponent
+        guard let home = whole(parent.isEmpty ? "." : parent), let top = whole(folder) else {
+            return
+        }
+        guard home != top, !home.hasPrefix(top + "/") else {
+            throw ContentFault(
+                .targetExists,
+                "\(zip) would be inside of the folder that it packs. Choose a place beside it.")
+        }
+    }
+
+    /// Without links and dots. Nil if there is no such path.
+    private static func whole(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
     }
 
     private struct Writing {

@@ -34,15 +34,25 @@ struct FolderWalk {
     }
 
     private func names(in parent: String) throws(ContentFault) -> [String] {
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: folder + "/" + parent)
-                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        } catch {
-            throw ContentFault(
-                .file, entry: parent,
-                "The folder cannot be read. Its names must be UTF-8, and its permissions allow "
-                    + "reading.")
+        guard let stream = opendir(folder + "/" + parent) else {
+            throw .system(parent.isEmpty ? folder : parent, "read")
         }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                Array(name.prefix { $0 != 0 })
+            }
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard name.utf8.elementsEqual(bytes) else {
+                throw ContentFault(
+                    .pathInvalid,
+                    entry: parent.isEmpty ? name : parent + "/" + name,
+                    "The name is not UTF-8. Rename the file.")
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private func head(of path: String) throws(ContentFault) -> EntryHead {

@@ -14,23 +14,31 @@ final class ZipReader {
     private static let pieceBytes = 128 * 1024
 
     let packageBytes: Int64
+    /// How many entries the list at the end names. Nil if it is not known.
+    private let listed: Int?
     private let file: Int32
     private let archive: OpaquePointer
     private let locale: carchive_locale
 
     init(_ path: String) throws(ContentFault) {
-        file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .system(path, "opened") }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(file)
             throw ContentFault(.notAPackage, "\(path) is not a file.")
         }
+        do throws(ContentFault) {
+            listed = try ZipList(file, bytes: Int64(status.st_size))?.entries
+        } catch {
+            close(file)
+            throw error
+        }
         guard let archive = archive_read_new() else {
             close(file)
             throw ContentFault(.file, "There is no memory to read \(path).")
         }
-        self.archive = archive
+        (self.file, self.archive) = (file, archive)
         packageBytes = Int64(status.st_size)
         locale = carchive_enter_utf8()
         guard archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK,
@@ -73,6 +81,15 @@ final class ZipReader {
                 ? String(path.dropLast()) : path,
             kind: Self.kind(of: entry),
             size: archive_entry_size_is_set(entry) != 0 ? archive_entry_size(entry) : nil)
+    }
+
+    /// Throws unless as many entries were read as the list names.
+    func checkCount(_ entries: Int) throws(ContentFault) {
+        guard let listed, listed != entries else { return }
+        throw ContentFault(
+            .damaged,
+            "The list at the ZIP's end names \(listed) entries, and \(entries) can be read. Pack "
+                + "it again.")
     }
 
     /// Hands out the bytes of the entry that was read last, in pieces.

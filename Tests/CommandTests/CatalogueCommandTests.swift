@@ -23,7 +23,7 @@ import Testing
             atPath: package + "/Assets", withIntermediateDirectories: true)
         try Data("{\"products\": [\(items.joined(separator: ","))], \"odd\": 1.50}".utf8).write(
             to: URL(fileURLWithPath: package + "/Configuration.storekit"))
-        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]).write(
+        try Data(SamplePicture.png(width: 7)).write(
             to: URL(fileURLWithPath: package + "/Assets/A1B2C3D4.PNG"))
     }
 

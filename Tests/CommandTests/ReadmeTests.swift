@@ -6,13 +6,6 @@ import Testing
 
 /// The README's lines work as they are printed, in the order of the page.
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
-    private static let file = """
-        {"products": [{"productID": "com.example.app.credits5", "type": "Consumable",
-          "displayPrice": "0.99", "localizations": [{"locale": "en_US",
-            "displayName": "5 credits", "description": "Five of them"}]}]}
-
-        """
-
     /// The page from one heading to the next of a level.
     private static func section(from start: String, to end: String) throws -> String {
         let page = try String(
@@ -40,11 +33,7 @@ import Testing
         let lines = try Self.lines()
         try #require(lines.count > 25)
         try #require(lines.first?.hasPrefix("shopkeeper serve Products.storekit ") == true)
-        try Data(Self.file.utf8).write(to: URL(fileURLWithPath: rig.path("Products.storekit")))
-        try Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]).write(
-            to: URL(fileURLWithPath: rig.path("Badge.png")))
-        try Data(SamplePicture.png()).write(to: URL(fileURLWithPath: rig.path("pro.png")))
-        try ContentFolder.make(rig.path("Pro"), product: "com.example.app.pro")
+        try await makeTrial(rig)
         let store = try await rig.serve("Products.storekit", "--bundle-id", "com.example.app")
         defer { store.kill(SIGTERM) }
 
@@ -59,6 +48,17 @@ import Testing
         #expect(kid?["email"] as? String == "kid@example.com")
         #expect(kid?["interruptsPurchases"] as? Bool == true)
         #expect(FileManager.default.fileExists(atPath: rig.path("shop-root.pem")))
+    }
+
+    /// Runs the lines that make the folder, which is the rig's here.
+    private func makeTrial(_ rig: Rig) async throws {
+        let section = try Self.section(from: "### A store to try it in", to: "### ")
+        let script = try #require(Self.blocks(of: section).first)
+            .replacingOccurrences(of: "/tmp/shopkeeper-trial", with: rig.path("."))
+        let made = try await ChildProcess.run(
+            ["sh", "-ec", script], environment: rig.environment,
+            folder: URL(fileURLWithPath: PackageRoot.path()))
+        #expect(made.status == 0, "\(made.output)\(made.errors)")
     }
 
     @Test func `the lines for developers work beside the sample's store`() async throws {

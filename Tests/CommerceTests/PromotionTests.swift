@@ -42,6 +42,70 @@ struct PromotionTests {
         #expect(fault(long) == .tooLong)
     }
 
+    /// Rows of a PNG of 1 bit a pixel, each with this filter.
+    private func rows(_ count: Int, filter: UInt8) -> [UInt8] {
+        Array(repeating: [filter] + [UInt8](repeating: 0x5A, count: 128), count: count)
+            .flatMap { $0 }
+    }
+
+    @Test func `the pixels of a PNG are those of its rows`() {
+        func fault(_ pixels: [UInt8], interlace: UInt8 = 0) -> PromotionImage.Fault? {
+            self.fault(SamplePicture.png(pixels: pixels, interlace: interlace))
+        }
+        var spoiltSum = SamplePicture.zeros(1024 * 129)
+        spoiltSum[spoiltSum.count - 1] ^= 1
+        // Seven passes, of 128, 128, 256, 256, 512, 512 and 1024 pixels a row.
+        let interlaced =
+            128 * 17 + 128 * 17 + 128 * 33 + 256 * 33 + 256 * 65 + 512 * 65 + 512 * 129
+
+        for filter: UInt8 in 0...4 {
+            #expect(fault(SamplePicture.stored(rows(1024, filter: filter))) == nil)
+        }
+        #expect(fault(SamplePicture.zeros(interlaced), interlace: 1) == nil)
+        let bad: [[UInt8]] = [
+            SamplePicture.stored(rows(1024, filter: 5)), SamplePicture.stored(rows(1, filter: 0)),
+            SamplePicture.stored(rows(1025, filter: 0)), SamplePicture.zeros(1024 * 129 - 1),
+            SamplePicture.zeros(1024 * 129 + 1), SamplePicture.zeros(50 << 20), spoiltSum,
+            SamplePicture.zeros(1024 * 129) + [0], [1, 2, 3], [UInt8](repeating: 0xA5, count: 5000),
+        ]
+        for pixels in bad { #expect(fault(pixels) == .broken, "\(pixels.count) bytes") }
+        #expect(fault(SamplePicture.zeros(1024 * 129), interlace: 1) == .broken)
+        #expect(fault(SamplePicture.zeros(1024 * 129), interlace: 2) == .broken)
+    }
+
+    @Test func `chunks of a PNG have their order`() {
+        let good = SamplePicture.png()
+        let (header, rest) = (Array(good[8..<33]), Array(good[33...]))
+        let start = Array(good.prefix(33))
+
+        #expect(fault(start + rest) == nil)
+        #expect(fault(start + SamplePicture.chunk("tIME", [7, 234, 1, 1, 0, 0, 0]) + rest) == nil)
+        #expect(fault(start + header + rest) == .broken)
+        #expect(fault(start + SamplePicture.chunk("PLTE", [0, 0, 0]) + rest) == .broken)
+        #expect(fault(start + SamplePicture.chunk("ABCD", []) + rest) == .broken)
+    }
+
+    @Test func `a JPEG has its tables, and bytes enough`() {
+        let (good, tables) = (SamplePicture.jpeg(), SamplePicture.jpegTables)
+        let bare = Array(good[..<8] + good[(8 + tables.count)...])
+        let short = Array(good[..<(8 + tables.count + 23 + 500)] + [0xFF, 0xD9])
+
+        #expect(fault(good) == nil)
+        #expect(fault(bare) == .broken)
+        #expect(fault(short) == .broken)
+        #expect(fault(Array(good.dropLast(2)) + [0xFF, 0xFF, 0xD9]) == nil)
+        #expect(fault(good + [0xFF, 0xD9]) == .broken)
+    }
+
+    @Test func `an app's image is any whole PNG of no more than its sides`() {
+        #expect(AppImage.isSound(SamplePicture.png(width: 9, height: 3)))
+        #expect(AppImage.isSound(SamplePicture.png(width: AppImage.sideMax, height: 1)))
+        #expect(!AppImage.isSound(SamplePicture.png(width: AppImage.sideMax + 1, height: 1)))
+        #expect(!AppImage.isSound(SamplePicture.png(width: 0, height: 1)))
+        #expect(!AppImage.isSound(SamplePicture.jpeg()))
+        #expect(!AppImage.isSound([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]))
+    }
+
     @Test func `no truncated picture is accepted, and no PNG with a wrong byte`() {
         let (png, jpeg) = (SamplePicture.png(), SamplePicture.jpeg())
         for end in 0..<png.count { #expect(fault(Array(png.prefix(end))) != nil) }

@@ -105,6 +105,43 @@ struct ContentPackageTests {
         #expect(scratch.read("out/Contents/map.txt") == "a map")
     }
 
+    @Test func `a ZIP is not packed into its own folder, or over what is no file`() throws {
+        let scratch = try Scratch()
+        try scratch.makeFolder()
+        try scratch.write("taken/mine", "mine")
+        mkfifo(scratch.at("pipe"), 0o600)
+        symlink(scratch.at("package"), scratch.at("other"))
+
+        for zip in ["package/p.zip", "package/Contents/p.zip", "other/p.zip", "taken", "pipe"] {
+            let found = fault { () throws(ContentFault) in
+                try ContentPackage.pack(folder: scratch.at("package"), to: scratch.at(zip))
+            }
+            #expect(found?.code == .targetExists, "\(zip)")
+        }
+        #expect(scratch.names == ["other", "package", "pipe", "taken"])
+        _ = try ContentPackage.check(folder: scratch.at("package"))
+    }
+
+    @Test func `a file whose name is not UTF-8 is named`() throws {
+        let scratch = try Scratch()
+        try scratch.makeFolder()
+        let path: [CChar] =
+            Array(scratch.at("package/Contents/a").utf8CString.dropLast()) + [
+                CChar(truncatingIfNeeded: 0xFF), 0,
+            ]
+        let file = creat(path, 0o600)
+        close(file)
+        defer { unlink(path) }
+
+        let found = fault { () throws(ContentFault) in
+            try ContentPackage.check(folder: scratch.at("package"))
+        }
+
+        #expect(found?.code == .pathInvalid)
+        #expect(found?.entry == "Contents/a\u{FFFD}")
+        #expect(found?.sentence.hasPrefix("The name is not UTF-8.") == true)
+    }
+
     @Test func `progress counts the bytes and can end the work`() throws {
         let scratch = try Scratch()
         try scratch.makeFolder()

@@ -16,6 +16,8 @@ struct HandmadeZip {
         var declaredSize: UInt32?
         var localDeclaredSize: UInt32?
         var checksum: UInt32?
+        /// In the list only, at the place of the first entry.
+        var sharesPlace = false
 
         init(_ name: String, _ text: String = "") {
             self.name = Array(name.utf8)
@@ -53,13 +55,15 @@ struct HandmadeZip {
         var local: [UInt8] = []
         var central: [UInt8] = []
         for entry in entries {
-            let offset = UInt32(local.count)
+            let offset = entry.sharesPlace ? 0 : UInt32(local.count)
             let sum = entry.checksum ?? Self.checksum(entry.bytes)
             let size = UInt32(entry.bytes.count)
-            local += Self.number(0x0403_4B50) + Self.half(20)
-            local += Self.common(
-                entry, sum, size, entry.localDeclaredSize ?? entry.declaredSize ?? size)
-            local += entry.name + entry.bytes
+            if !entry.sharesPlace {
+                local += Self.number(0x0403_4B50) + Self.half(20)
+                local += Self.common(
+                    entry, sum, size, entry.localDeclaredSize ?? entry.declaredSize ?? size)
+                local += entry.name + entry.bytes
+            }
             central += Self.number(0x0201_4B50) + Self.half(0x0314) + Self.half(20)
             central += Self.common(entry, sum, size, entry.declaredSize ?? size)
             central += Self.half(0) + Self.half(0) + Self.half(0)

@@ -61,6 +61,7 @@ struct HostilePackageTests {
         // Of a name without a slash, libarchive makes a path: that is no danger.
         Case("backslash parent", [Entry("Contents/..\\x")], .pathInvalid, "Contents/..\\x"),
         Case("control", [Entry("Contents/a\u{1B}[2J")], .pathInvalid, "Contents/a\u{FFFD}[2J"),
+        Case("U+0000", [Entry("Contents/a\0b")], .pathInvalid, "Contents/a\u{FFFD}b"),
         Case("line break", [Entry("Contents/a\nb")], .pathInvalid, "Contents/a\u{FFFD}b"),
         Case(
             "not UTF-8",
@@ -129,6 +130,11 @@ struct HostilePackageTests {
             .methodUnsupported, "Contents/z"),
     ]
 
+    /// 400 entries whose bytes are those of one.
+    private static let shared: [Entry] = (0..<400).map { number in
+        entry("Contents/\(number)") { $0.sharesPlace = true }
+    }
+
     static let sizes: [Case] = [
         Case(
             "declares 3 GB twice",
@@ -145,6 +151,7 @@ struct HostilePackageTests {
         Case(
             "headers disagree", [entry("Contents/s", "0123456789") { $0.localDeclaredSize = 3 }],
             .damaged, "Contents/s"),
+        Case("shared places", shared, .damaged, nil),
         Case(
             "checksum", [entry("Contents/s", "0123456789") { $0.checksum = 1 }], .damaged,
             "Contents/s"),

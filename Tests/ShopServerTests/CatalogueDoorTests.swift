@@ -171,7 +171,7 @@ import Testing
         try await TestServer.with { server in
             let key = try await server.store.doorKey(.operator)
             let path = "/operator/v1/apps/com.example.zoo/images/0A0B0C0D"
-            let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 7]
+            let png = SamplePicture.png(width: 7)
             _ = try await put(Self.zoo, server)
 
             let missing = try await server.send("GET", path, bearer: key)
@@ -209,7 +209,7 @@ import Testing
             #expect(try await warnings() == [warning("0A0B0C0D"), warning("A1")])
             _ = try await server.send(
                 "PUT", "/operator/v1/apps/com.example.zoo/images/A1",
-                [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], bearer: key)
+                SamplePicture.png(width: 7), bearer: key)
             #expect(try await warnings() == [warning("0A0B0C0D")])
         }
     }
@@ -232,8 +232,7 @@ import Testing
             try await put("products: {zoo.banana: {images: [A1]}}")
             for id in ["0A0B0C0D", "A1"] {
                 _ = try await server.send(
-                    "PUT", images + id, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],
-                    bearer: key)
+                    "PUT", images + id, SamplePicture.png(width: 7), bearer: key)
             }
 
             let (named, shown) = (try await delete("0A0B0C0D"), try await delete("A1"))

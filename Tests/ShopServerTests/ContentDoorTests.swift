@@ -117,6 +117,8 @@ private final class Zeros: ContentFiles, ContentReader {
     init(length: Int64) { self.length = length }
 
     func length(of sha256: String) async throws -> Int64? { length }
+    func isWhole(_ sha256: String, length: Int64) async throws -> Bool { true }
+    func setAside(_ sha256: String) async throws {}
     func open(_ sha256: String) async throws -> (any ContentReader)? { self }
     func received(_ upload: ContentUpload) async throws -> Int64 { 0 }
     func append(

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
+import TestSupport
+
 /// The table of ``EveryRouteTests``: for each route a request that is right
 /// and one that is wrong, in an order in which each finds what it needs.
 extension RouteStep {
@@ -139,7 +142,9 @@ extension RouteStep {
             code: "bundleIdUnknown"),
         RouteStep(
             route: "PUT /operator/v1/apps/{}/images/{}",
-            good: Question("\(zoos)/images/0A0B0C0E", .operator, body: "hex:89504E470D0A1A0A07"),
+            good: Question(
+                "\(zoos)/images/0A0B0C0E", .operator,
+                body: "hex:" + hexadecimal(SamplePicture.png(width: 7))),
             bad: Question("\(zoos)/images/0A0B0C0D", .operator, body: "no image"),
             code: "imageInvalid"),
         RouteStep(

@@ -2,6 +2,7 @@
 
 import Commerce
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -9,7 +10,7 @@ import Testing
 /// What the audit says of administrative changes, and of those that are none.
 @Suite(.timeLimit(.minutes(5))) struct AuditTests {
     private static let app = TestWorld.bundleID.value
-    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let png = SamplePicture.png(width: 7)
 
     private func entries(_ world: TestWorld, _ deed: String) async throws -> [String] {
         try await world.realm.auditEntries().entries.filter { $0.deed == deed }
@@ -86,13 +87,14 @@ import Testing
         let world = try await TestWorld.open()
         for last: UInt8 in [1, 2] {
             try await world.realm.catalogue.putImage(
-                "A1", bundleID: Self.app, Self.png + [last], TestWorld.context)
+                "A1", bundleID: Self.app, SamplePicture.png(width: 7, salt: last),
+                TestWorld.context)
         }
 
         let words = try await entries(world, "image.put")
 
         #expect(words.count == 2 && words.allSatisfy { $0.contains("sha256: ") })
-        #expect(words.first?.hasPrefix("bytes: - > 9; sha256: - > ") == true)
+        #expect(words.first?.hasPrefix("bytes: - > \(Self.png.count); sha256: - > ") == true)
         #expect(words.last?.contains("bytes") == false, "\(words)")
     }
 

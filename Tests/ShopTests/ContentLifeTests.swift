@@ -136,6 +136,70 @@ import Testing
         #expect(try await world.open(link.url).length == Int64(zip.count))
     }
 
+    @Test func `a damaged package is found, and an upload of the same bytes replaces it`()
+        async throws
+    {
+        let world = try await ContentWorld()
+        let zip = try await world.upload()
+        let session = try await world.world.session()
+        _ = try await world.world.buy("pro", purchaseID(1), session: session)
+        let number = try #require(
+            try await world.realm.purchases.listTransactions().transactions.first?
+                .payload.transactionId)
+        let link = try await world.room.link(number, ContentRequest(), session)
+        let package = ContentFolder(path: world.folder).package(link.sha256)
+        func isMissing() async throws -> Bool? {
+            try await world.room.version(
+                "1.0", product: ContentWorld.product, bundleID: ContentWorld.app,
+                readsBytes: true
+            ).isMissing
+        }
+        #expect(try await isMissing() == nil)
+        #expect(try await world.begin(zip).isMissing == nil)
+
+        var spoilt = zip
+        spoilt[zip.count / 2] ^= 1
+        try Data(spoilt).write(to: URL(fileURLWithPath: package))
+        #expect(try await isMissing() == true)
+        #expect(try await world.states() == ["1.0 ready"])
+        #expect(try await world.begin(zip).isMissing == true)
+        try await world.append(zip, at: 0)
+        try await world.complete()
+        #expect(try await isMissing() == nil)
+        #expect(try await world.open(link.url).read(at: 0, count: zip.count) == zip)
+    }
+
+    @Test func `a package of another length, or a folder in its place, is missing`()
+        async throws
+    {
+        let world = try await ContentWorld()
+        let zip = try await world.upload()
+        let session = try await world.world.session()
+        _ = try await world.world.buy("pro", purchaseID(1), session: session)
+        let number = try #require(
+            try await world.realm.purchases.listTransactions().transactions.first?
+                .payload.transactionId)
+        let link = try await world.room.link(number, ContentRequest(), session)
+        let package = ContentFolder(path: world.folder).package(link.sha256)
+
+        let replacements: [[UInt8]?] = [Array(zip.dropLast()), zip + [0], nil]
+        for bytes in replacements {
+            try FileManager.default.removeItem(atPath: package)
+            if let bytes {
+                try Data(bytes).write(to: URL(fileURLWithPath: package))
+            } else {
+                try FileManager.default.createDirectory(
+                    atPath: package, withIntermediateDirectories: false)
+            }
+            #expect(try await world.states() == ["1.0 missing"])
+            #expect(try await world.code { try await world.open(link.url) } == "contentMissing")
+            try await world.begin(zip)
+            try await world.append(zip, at: 0)
+            try await world.complete()
+            #expect(try await world.open(link.url).length == Int64(zip.count))
+        }
+    }
+
     @Test func `an upload that nobody continues is deleted after a week`() async throws {
         let world = try await ContentWorld()
         let zip = try ContentWorld.package()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Crypto
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -9,7 +11,7 @@ import Testing
 /// Images are kept, replaced and deleted.
 @Suite(.timeLimit(.minutes(5))) struct ImageTests {
     private static let app = TestWorld.bundleID.value
-    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    private static let png = SamplePicture.png(width: 7)
 
     /// A world whose app has the image `A1`.
     private func world() async throws -> TestWorld {
@@ -41,12 +43,14 @@ import Testing
         #expect([again, other].map(\.error.code) == ["imageUnknown", "imageIdInvalid"])
         #expect(try await world.realm.catalogue.storedCatalogue(bundleID: Self.app).imageIDs == [])
         let entries = try await world.realm.auditEntries().entries.suffix(2)
+        let size = Self.png.count
+        let digest = hexadecimal(SHA256.hash(data: Self.png)).prefix(16)
         #expect(entries.map(\.deed) == ["image.put", "image.delete"])
         #expect(entries.map(\.subject) == Array(repeating: "\(Self.app)/A1", count: 2))
         #expect(
             entries.map(\.shown) == [
-                "bytes: - > 8; sha256: - > 4c4b6a3be1314ab8",
-                "bytes: 8 > -; sha256: 4c4b6a3be1314ab8 > -",
+                "bytes: - > \(size); sha256: - > \(digest)",
+                "bytes: \(size) > -; sha256: \(digest) > -",
             ])
     }
 

@@ -28,6 +28,7 @@ import Testing
 
     @Test(arguments: [
         (CreateCustomerRequest(name: ""), "textEmpty", "name"),
+        (CreateCustomerRequest(name: " \u{3000}"), "textEmpty", "name"),
         (CreateCustomerRequest(name: "a\0"), "textInvalid", "name"),
         (
             CreateCustomerRequest(name: String(repeating: "x", count: 101)), "textTooLong",

@@ -103,7 +103,7 @@ import Testing
             #expect(refused.error.code == "starsInvalid")
         }
         let long = String(repeating: "é", count: 4001)
-        for text in ["a\u{0}", "\u{1B}[2J", "a\u{202E}b", "\r\n", long] {
+        for text in ["a\u{0}", "\u{1B}[2J", "a\u{202E}b", "\r\n", " \n ", long] {
             let refused = try await refusal {
                 try await room.write(
                     ReviewRequest(stars: 1, text: text), session, TestWorld.context)

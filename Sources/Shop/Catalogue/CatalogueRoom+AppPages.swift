@@ -43,7 +43,7 @@ extension CatalogueRoom {
 
     private static func check(_ change: AppPageChange) throws {
         if let text = change.description, !text.isEmpty,
-            !ReviewText.isText(text) || isBlank(text)
+            !ReviewText.isText(text) || ReviewText.isBlank(text)
         {
             throw Refusal(
                 .badRequest, code: "descriptionInvalid", "The description cannot be shown.",
@@ -52,7 +52,7 @@ extension CatalogueRoom {
         }
         if let price = change.price, !price.isEmpty {
             try Edge.label(price, "price", bytesMax: AppPageRules.priceBytesMax)
-            guard !isBlank(price) else {
+            guard !ReviewText.isBlank(price) else {
                 throw Refusal(
                     .badRequest, code: "textEmpty", "The price is blank.", field: "price",
                     rule: "1 to \(AppPageRules.priceBytesMax) bytes of UTF-8, not blank",
@@ -72,11 +72,6 @@ extension CatalogueRoom {
                 remedy: "send 1 for the first; 0 ends that the app is featured")
         }
         if let icon = change.icon, !icon.isEmpty { try CatalogueRules.checkImageID(icon) }
-    }
-
-    /// Whether a text consists of spaces and line ends alone.
-    private static func isBlank(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 
     private static func checkIcon(

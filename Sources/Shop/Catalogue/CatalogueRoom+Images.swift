@@ -17,10 +17,12 @@ extension CatalogueRoom {
     ) async throws {
         _ = try await app(bundleID)
         try CatalogueRules.checkImageID(imageID)
-        guard bytes.starts(with: Self.pngStart), bytes.count <= Self.imageBytesMax else {
+        guard bytes.count <= Self.imageBytesMax, AppImage.isSound(bytes) else {
             throw Refusal(
                 .badRequest, code: "imageInvalid", "The store does not accept this image.",
-                field: "body", rule: "a PNG of at most \(Self.imageBytesMax) bytes",
+                field: "body",
+                rule: "a whole PNG of at most \(Self.imageBytesMax) bytes, and at most "
+                    + "\(AppImage.sideMax) pixels wide and high",
                 remedy: "save it as PNG, and smaller")
         }
         try await realm.house(.rows, context) { house in
@@ -85,8 +87,6 @@ extension CatalogueRoom {
             "sha256": String(hexadecimal(SHA256.hash(data: image)).prefix(16)),
         ]
     }
-
-    private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
     static func imageUnknown(_ id: String, _ field: String = "imageId") -> Refusal {
         Refusal(

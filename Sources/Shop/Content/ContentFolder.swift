@@ -24,12 +24,27 @@ struct ContentFolder: Sendable {
 
     // MARK: Packages
 
-    /// Nil if there is no file.
+    /// Whether a package is there with all its bytes, which are read.
+    func isWhole(_ sha256: String, length: Int64) throws -> Bool {
+        let package = self.package(sha256)
+        guard try self.length(package) == length, let file = try open(package) else {
+            return false
+        }
+        return try file.sha256() == sha256
+    }
+
+    /// Gives what has a package's name another one: `DIGEST.damaged`.
+    func setAside(_ sha256: String) throws {
+        let package = self.package(sha256)
+        guard rename(package, package + ".damaged") == 0 || errno == ENOENT || errno == ENOTDIR
+        else { throw Self.fault(package, "set aside") }
+    }
+
+    /// Nil if there is no file. A folder or a link in its place is none.
     func length(_ file: String) throws -> Int64? {
         var facts = stat()
         if lstat(file, &facts) == 0 {
-            guard facts.st_mode & S_IFMT == S_IFREG else { throw Self.noFile(file) }
-            return Int64(facts.st_size)
+            return facts.st_mode & S_IFMT == S_IFREG ? Int64(facts.st_size) : nil
         }
         guard errno == ENOENT || errno == ENOTDIR else { throw Self.fault(file, "read") }
         return nil
@@ -77,10 +92,9 @@ struct ContentFolder: Sendable {
     ) throws -> ContentKeeping {
         let (file, package) = (self.upload(upload), package(upload.sha256))
         guard let part = try open(file, O_RDWR) else {
-            guard let known = try open(package), try known.size() == upload.length else {
+            guard try isWhole(upload.sha256, length: upload.length) else {
                 return .incomplete(received: 0)
             }
-            guard try known.sha256() == upload.sha256 else { return .incomplete(received: 0) }
             try check(package)
             return .kept
         }
@@ -98,6 +112,8 @@ struct ContentFolder: Sendable {
         try part.sync()
         let home = "\(path)/packages/\(upload.sha256.prefix(2))"
         try makeFolder(home)
+        // A folder or a link that is in its place.
+        if try length(package) == nil { try setAside(upload.sha256) }
         guard rename(file, package) == 0 else { throw Self.fault(package, "place") }
         try syncFolder(home)
         try syncFolder("\(path)/uploads")
@@ -175,10 +191,6 @@ struct ContentFolder: Sendable {
             default: .unavailable
             }
         return StorageFault(code, "cannot \(verb) \(path): \(reason)")
-    }
-
-    private static func noFile(_ path: String) -> StorageFault {
-        StorageFault(.unavailable, "\(path) is not a file")
     }
 }
 

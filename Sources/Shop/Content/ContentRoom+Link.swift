@@ -74,11 +74,22 @@ extension ContentRoom {
         let key: [SQLValue] = [
             .integer(grant.customer.value), .integer(grant.transaction.value),
         ]
-        let facts = try await realm.read(of: grant.customer) {
-            try $0.first(Statement.Transactions.one, key).map(TransactionFacts.init(row:))
+        let found = try await realm.read(of: grant.customer) {
+            reading -> (TransactionFacts, [ContentFacts])? in
+            guard let row = try reading.first(Statement.Transactions.one, key) else { return nil }
+            let facts = try TransactionFacts(row: row)
+            let product: [SQLValue] = [.text(facts.bundleID.value), .text(facts.productID.value)]
+            return (
+                facts,
+                try reading.query(Statement.Contents.ofProduct, product)
+                    .map(ContentFacts.init(row:))
+            )
         }
-        guard let facts, facts.revokedAt == nil else { throw Self.notOwned }
+        guard let (facts, versions) = found, facts.revokedAt == nil else { throw Self.notOwned }
         guard let reader = try await files().open(grant.sha256) else { throw Self.missing }
+        // Of a version that was removed since, the length is not known here.
+        let known = versions.first { $0.sha256 == grant.sha256 }?.length
+        guard known == nil || known == reader.length else { throw Self.missing }
         return reader
     }
 

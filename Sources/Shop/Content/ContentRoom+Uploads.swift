@@ -13,14 +13,15 @@ extension ContentRoom {
     /// order: `contentVersionInvalid`, `contentLengthInvalid`, `contentDigestInvalid`,
     /// `contentNotHosted`, `bundleIdUnknown`, `productIdUnknown`, `productRemoved`,
     /// `contentOfOtherType`, `contentVersionTaken`, `contentVersionRemoved`,
-    /// `tooManyUploads`.
+    /// `tooManyUploads`. Of a version that is ready, the bytes that the store has are read,
+    /// and set aside if they are damaged.
     public func begin(
         _ request: BeginContentRequest, product: String, bundleID: String,
         _ context: RequestContext
     ) async throws -> (record: ContentRecord, isNew: Bool) {
         let key = try ContentKey(bundleID, product, request.version)
         try Self.check(request)
-        _ = try files()
+        let files = try files()
         _ = try await realm.catalogue.app(bundleID)
         let values = RealmSchema.contentVersions.row([
             "bundle_id": .text(bundleID), "product_id": .text(product),
@@ -45,16 +46,37 @@ extension ContentRoom {
             try house.audit("content.begin", key.subject, before: nil, after: row.audited())
             return .commit((row, true))
         }
+        if !isNew, row.state == .ready { try await setAsideIfDamaged(row, files, context) }
         return (try await record(row), isNew)
     }
 
-    /// Returns one version. Refusals: `contentVersionInvalid`, `contentNotHosted`,
+    /// A client that uploads a version again may know that its bytes are damaged. They are read,
+    /// and are missing from then on if they are.
+    private func setAsideIfDamaged(
+        _ row: ContentRow, _ files: any ContentFiles, _ context: RequestContext
+    ) async throws {
+        guard try await has(row, files) else { return }
+        guard try await !files.isWhole(row.sha256, length: row.length) else { return }
+        try await files.setAside(row.sha256)
+        realm.ports.log(
+            .warning, "damaged content set aside", context, ["content": row.key.subject])
+    }
+
+    /// Returns one version. With `readsBytes`, its bytes are missing if any of them is
+    /// wrong. Refusals: `contentVersionInvalid`, `contentNotHosted`,
     /// `contentUnknown`.
     public func version(
-        _ version: String, product: String, bundleID: String
+        _ version: String, product: String, bundleID: String, readsBytes: Bool = false
     ) async throws -> ContentRecord {
-        _ = try files()
-        return try await record(try await row(try ContentKey(bundleID, product, version)))
+        let files = try files()
+        let row = try await row(try ContentKey(bundleID, product, version))
+        var record = try await record(row)
+        if readsBytes, row.state == .ready, record.isMissing != true,
+            try await !files.isWhole(row.sha256, length: row.length)
+        {
+            record.isMissing = true
+        }
+        return record
     }
 
     /// Adds a piece to an upload. Refusals, in order: `contentVersionInvalid`,

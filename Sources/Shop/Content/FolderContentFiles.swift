@@ -7,8 +7,9 @@ import Storage
 /// may share: see ``ContentFolder``. Calls block on threads of its own, and not on
 /// those that serve requests. A class, because all its users share the threads.
 ///
-/// A package is never deleted. Another store that shares the folder, a backup that
-/// is restored later, or a customer in the middle of a download may need it.
+/// A package is never deleted, and a damaged one gets another name. Another store that
+/// shares the folder, a backup that is restored later, or a customer in the middle of a
+/// download may need it.
 public final class FolderContentFiles: ContentFiles {
     private let folder: ContentFolder
     private let reading: WorkQueue
@@ -34,10 +35,25 @@ public final class FolderContentFiles: ContentFiles {
         return try await reading.run(1, for: nil) { try folder.length(folder.package(sha256)) }
     }
 
+    public func isWhole(_ sha256: String, length: Int64) async throws -> Bool {
+        let folder = folder
+        return try await checking.run(1, for: nil) {
+            try folder.isWhole(sha256, length: length)
+        }
+    }
+
+    public func setAside(_ sha256: String) async throws {
+        let folder = folder
+        try await reading.run(1, for: nil) { try folder.setAside(sha256) }
+    }
+
     public func open(_ sha256: String) async throws -> (any ContentReader)? {
         let (folder, queue) = (folder, reading)
         return try await reading.run(1, for: nil) {
-            guard let file = try folder.open(folder.package(sha256)) else { return nil }
+            let package = folder.package(sha256)
+            guard try folder.length(package) != nil, let file = try folder.open(package) else {
+                return nil
+            }
             return FileReader(file: file, length: try file.size(), queue: queue)
         }
     }

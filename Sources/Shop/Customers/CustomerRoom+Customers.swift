@@ -15,6 +15,11 @@ extension CustomerRoom {
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> CustomerSummary {
         try Edge.name(request.name, "name", bytesMax: 100)
+        guard !ReviewText.isBlank(request.name) else {
+            throw Refusal(
+                .badRequest, code: "textEmpty", "The text has spaces only.", field: "name",
+                rule: "letters, digits or signs", remedy: "give it")
+        }
         try Edge.label(request.name, "name", bytesMax: 100)
         if let email = request.email { try Edge.email(email, "email") }
         try checkCustomer(request.storefront, interrupts: request.interruptsPurchases)

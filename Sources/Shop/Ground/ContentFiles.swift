@@ -11,6 +11,14 @@ public protocol ContentFiles: Sendable {
     /// Returns the length of a package in bytes. Nil if it is not there.
     func length(of sha256: String) async throws -> Int64?
 
+    /// Returns whether a package is there with this length and its own digest. Reads all
+    /// of it.
+    func isWhole(_ sha256: String, length: Int64) async throws -> Bool
+
+    /// Takes the name from what is there under a package's name, so that an upload can
+    /// have it. A download that is under way goes on.
+    func setAside(_ sha256: String) async throws
+
     /// Opens a package for reading. Nil if it is not there.
     func open(_ sha256: String) async throws -> (any ContentReader)?
 

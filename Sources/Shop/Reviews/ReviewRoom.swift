@@ -85,10 +85,10 @@ extension ReviewRoom {
     }
 
     static func check(_ text: String) throws {
-        guard ReviewText.isText(text) else {
+        guard ReviewText.isText(text), !ReviewText.isBlank(text) else {
             throw Refusal(
                 .badRequest, code: "reviewTextInvalid", "The text cannot be shown.",
-                field: "text", rule: ReviewText.rule,
+                field: "text", rule: ReviewText.rule + ", not blank",
                 remedy: "shorten it, or leave these characters out")
         }
     }

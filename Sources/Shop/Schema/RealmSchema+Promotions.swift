@@ -16,7 +16,7 @@ extension RealmSchema {
             "image_type": .word(PromotionImage.Format.allCases.map(\.rawValue)),
             "changed_at": .time,
             "image": .blob(bytes: 1...PromotionImage.bytesMax, " of \(PromotionImage.rule)") {
-                (try? PromotionImage(Array($0))) != nil
+                (try? PromotionImage(Array($0), readsPixels: false)) != nil
             },
         ], references: [ofApp, .init(["bundle_id", "product_id"], to: "products")])
 

@@ -59,6 +59,11 @@ enum ReviewText {
         text.utf8.count <= charactersMax * 16 && (1...charactersMax).contains(text.count)
             && text.unicodeScalars.allSatisfy { $0 == "\n" || VisibleText.isAllowedInName($0) }
     }
+
+    /// Whether a text consists of spaces and line ends alone.
+    static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+    }
 }
 
 extension ValueRule {

@@ -39,7 +39,8 @@ struct ContentDoor: Sendable {
     func version() async throws -> Response {
         try .json(
             try await visit.realm.content.version(
-                visit.parts[2], product: product.id, bundleID: product.app))
+                visit.parts[2], product: product.id, bundleID: product.app,
+                readsBytes: visit.query("check") == "true"))
     }
 
     func piece() async throws -> Response {

@@ -44,9 +44,15 @@ struct ContentCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the versions of an app's content.",
-            discussion: "`missing` is a version whose bytes the store does not have: upload it.")
+            discussion: """
+                `missing` is a version whose bytes the store does not have: upload it. With \
+                --check the store reads all bytes; one that is `damaged` is uploaded again, too. \
+                Then a version without its bytes is exit code 1.
+                """)
 
         @Option(name: .long, help: "Only this product's.") var product: String?
+        @Flag(name: .long, help: "Compare the bytes of each version with its digest.")
+        var check = false
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
 
@@ -64,7 +70,25 @@ struct ContentCommand: AsyncParsableCommand {
                 records += page.content
                 next = page.next
             } while next != nil
-            try printing.show(records, lines: Output.table(records.map(\.cells)))
+            guard check else {
+                return try printing.show(records, lines: Output.table(records.map(\.cells)))
+            }
+            var rows: [[String]] = []
+            var areWhole = true
+            for (index, record) in records.enumerated() {
+                guard record.state == "ready" else {
+                    rows.append(record.cells)
+                    continue
+                }
+                let read = try await store.operatorDoor.get(
+                    ContentRecord.path(record.productId, record.version, of: bundleID)
+                        + "?check=true", as: ContentRecord.self)
+                areWhole = areWhole && read.isMissing != true
+                records[index].isMissing = read.isMissing
+                rows.append(read.cells(wasThere: record.isMissing != true))
+            }
+            try printing.show(records, lines: Output.table(rows))
+            if !areWhole { throw ExitCode(ExitStatus.no.rawValue) }
         }
     }
 
@@ -173,6 +197,13 @@ extension ContentRecord {
             productId, version, isMissing == true ? "missing" : state, "\(length) bytes",
             String(sha256.prefix(16)),
         ]
+    }
+
+    /// After a check; `wasThere` is what the list said before it.
+    fileprivate func cells(wasThere: Bool) -> [String] {
+        var cells = cells
+        if isMissing == true, wasThere { cells[2] = "damaged" }
+        return cells
     }
 
     var words: String { cells.joined(separator: "  ") }

@@ -57,6 +57,11 @@ private struct ContentUpload {
             say("The store has \(product) \(version) already.")
             return record
         }
+        if record.state == "ready" {
+            say(
+                "What the store has of \(product) \(version) is missing or damaged; it is replaced."
+            )
+        }
         if let received = record.received, received > 0 { say("Continues at byte \(received).") }
         var tries = 0
         var told = tenths(record.received ?? 0)
