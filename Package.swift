@@ -151,6 +151,12 @@ let package = Package(
         // libarchive, which reads the packages of hosted content: written for hostile input,
         // fuzzed for years, and with ZIP64. A ZIP reader in Swift of that standing does not exist.
         .systemLibrary(name: "CArchive", providers: [.apt(["libarchive-dev"])]),
+        // zlib: inflates the pixels of pictures. None of the Swift packages here offers it.
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        // Hides the C module, for the reason that `Outbound` has.
+        .target(
+            name: "Pictures", dependencies: ["CZlib"],
+            swiftSettings: strict + [.treatWarning("ImplementationOnlyDeprecated", as: .warning)]),
         // Hides the C module, for the reason that `Outbound` has.
         .target(
             name: "ContentPackage", dependencies: ["CArchive", "Commerce"],
@@ -165,8 +171,8 @@ let package = Package(
         module(
             "Shop",
             [
-                "Archive", "Commerce", "ContentPackage", "SignedData", "Storage", "StoreWire",
-                "StrictJSON", "WireErrors", "Work", crypto, cryptoExtras,
+                "Archive", "Commerce", "ContentPackage", "Pictures", "SignedData", "Storage",
+                "StoreWire", "StrictJSON", "WireErrors", "Work", crypto, cryptoExtras,
             ]),
         module("WireErrors", ["Storage", "StoreWire", "StrictJSON"]),
         module(
@@ -208,7 +214,7 @@ let package = Package(
             dependencies: [
                 "Archive", "CatalogueFile", "CatalogueOverlay", "Commerce", "ContentPackage",
                 "ForwardProxy", "HTTPShell", "Ledger", "LedgerFile", "LedgerServer", "Live",
-                "Outbound",
+                "Outbound", "Pictures",
                 "PurchaseKit", "Shop", "ShopServer", "SignedData", "Storage", "StoragePostgres",
                 "StorageSQLite",
                 "StoreWire", "Story",
@@ -284,7 +290,7 @@ let package = Package(
         .executableTarget(
             name: "ProofDevice", dependencies: ["StoreKit"], path: "Tests/ProofDevice",
             swiftSettings: asAnAppWouldBe),
-        tests("CommerceTests", ["Commerce", "TestSupport"]),
+        tests("CommerceTests", ["Commerce", "Pictures", "TestSupport"]),
         tests("CatalogueFileTests", ["CatalogueFile", "Commerce", "StrictJSON", "TestSupport"]),
         tests(
             "CatalogueOverlayTests",

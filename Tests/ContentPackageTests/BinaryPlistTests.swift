@@ -7,7 +7,7 @@ import Testing
 
 /// `ContentInfo.plist` in binary form: its counts are checked before Foundation believes
 /// them, which ends the process at some.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.unforgiven, .timeLimit(.minutes(5)))
 struct BinaryPlistTests {
     /// A list of one object, which the trailer makes the top one.
     private static func list(

@@ -2,6 +2,7 @@
 
 import Commerce
 import Crypto
+import Pictures
 import Storage
 
 /// Images of an app's products. Each change is audited.

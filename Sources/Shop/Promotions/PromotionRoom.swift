@@ -2,6 +2,7 @@
 
 import Commerce
 import Crypto
+import Pictures
 import Storage
 public import StoreWire
 

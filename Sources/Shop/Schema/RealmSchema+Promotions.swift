@@ -2,6 +2,7 @@
 
 import Archive
 import Commerce
+import Pictures
 import Storage
 
 /// Promoted products. An app's are at the home. What a device overrides is a fact of its

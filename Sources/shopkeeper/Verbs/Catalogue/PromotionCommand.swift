@@ -3,6 +3,7 @@
 import ArgumentParser
 import Commerce
 import Foundation
+import Pictures
 import StoreWire
 
 struct PromotionCommand: AsyncParsableCommand {
