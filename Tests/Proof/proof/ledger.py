@@ -27,14 +27,17 @@ class Unspent:
         #: The reservation under the first key: how it shall end, and whether it is made.
         self.end = None
         self.is_held = False
+        #: A confirmation may have arrived whose answer did not.
+        self.is_asked = False
 
     def renew(self, key):
         """The unit of the first key is spent under another one."""
-        self.keys[0], self.end, self.is_held = key, None, False
+        self.keys[0] = key
+        self.end, self.is_held, self.is_asked = None, False, False
 
     def drop(self):
         self.keys.pop(0)
-        self.end, self.is_held = None, False
+        self.end, self.is_held, self.is_asked = None, False, False
 
 
 class Proofs:
@@ -113,11 +116,13 @@ class Merchant:
             elif not unspent.is_held:
                 self._give_up(unspent, answers)
             return
-        if unspent.end == "abandon" and self._random.randrange(3):
+        # Who has asked for the confirmation asks until there is an answer.
+        if unspent.end == "abandon" and not unspent.is_asked and self._random.randrange(3):
             # It expires, and somebody else may have the unit: here, another key.
             unspent.renew(self._uuid())
             return
         verb = "release" if unspent.end == "release" else "confirm"
+        unspent.is_asked = verb == "confirm"
         answers = self._sometimes_twice(
             lambda: self._call(device, f"{path}/{key}/{verb}", {}, verb, **noted))
         statuses = {answer[0] for answer in answers if answer is not None}
