@@ -48,6 +48,8 @@ class Kit:
         """What is still open is reported again by the app."""
         self._heard = 0
         self._open = set()
+        #: Orders of which this life of the app has not said anything.
+        self._ordered = set()
         self._program = Program(
             [self._path], self._errors, stdin=subprocess.PIPE, environment=self._environment)
         self.lives += 1
@@ -66,11 +68,12 @@ class Kit:
             with self._lock:
                 self._listen()
                 is_ready = any('"ready"' in line for line in self._program.lines)
-                if is_ready and not self._is_calm and len(self._open) < OPEN_MAX:
+                is_free = len(self._open | self._ordered) < OPEN_MAX
+                if is_ready and not self._is_calm and is_free:
                     self._buy()
 
     def _buy(self):
-        """Whether the app takes it is not known until its observer says so."""
+        """Whether an app that is killed took it is not known until its observer says so."""
         self._count += 1
         order = {
             "product": self._random.choice(["coins.100", "coins.500"]),
@@ -80,6 +83,7 @@ class Kit:
         try:
             self._program.child.stdin.write(json.dumps(order) + "\n")
             self._program.child.stdin.flush()
+            self._ordered.add(order["tag"])
         except OSError:
             pass
 
@@ -91,6 +95,7 @@ class Kit:
             if word["word"] == "ready":
                 continue
             self._log.write(**word)
+            self._ordered.discard(word.get("tag"))
             if word["word"] in ENDS:
                 self._open.discard(word.get("tag"))
             elif word["word"] in ("purchasing", "deferred"):
@@ -98,17 +103,19 @@ class Kit:
 
     def rest(self):
         """In the calm: returns when every payment has ended."""
-        self._is_calm = True
+        with self._lock:
+            self._is_calm = True
         deadline = time.monotonic() + REST_SECONDS
         while time.monotonic() < deadline:
             with self._lock:
                 self._listen()
-                if not self._open:
+                if not self._open and not self._ordered:
                     break
             time.sleep(0.05)
         else:
             self._log.write(
-                word="complaint", text=f"kit {self._number} has open payments: {self._open}")
+                word="complaint",
+                text=f"kit {self._number} has open payments: {self._open | self._ordered}")
         # What was sold and not reported yet is reported within a moment.
         time.sleep(0.5)
         self.close()
