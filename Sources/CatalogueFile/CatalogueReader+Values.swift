@@ -43,9 +43,8 @@ extension CatalogueReader {
     /// have line ends.
     mutating func shownText(_ node: Node, _ key: String, hasLines: Bool = false) -> String? {
         guard let text = self.text(node, key) else { return nil }
-        let hidden = text.unicodeScalars.first {
-            !VisibleText.isAllowedInName($0) && !(hasLines && $0 == "\n")
-        }
+        let isAllowed = hasLines ? VisibleText.isAllowedInLines : VisibleText.isAllowedInName
+        let hidden = text.unicodeScalars.first { !isAllowed($0) }
         if let hidden {
             warn(
                 node.path(to: key),

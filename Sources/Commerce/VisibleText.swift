@@ -27,6 +27,16 @@ public enum VisibleText {
         return (0xE0020...0xE007F).contains(scalar.value) || !isHidden(scalar)
     }
 
+    /// Like ``isAllowedInName(_:)``, for a text of several lines.
+    public static func isAllowedInLines(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "\n" || isAllowedInName(scalar)
+    }
+
+    /// Whether a text consists of spaces and line ends alone.
+    public static func isBlank(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+    }
+
     /// `U+202E`, for messages about a character that cannot be shown.
     public static func name(of scalar: Unicode.Scalar) -> String {
         let digits = hexadecimal(scalar.value)

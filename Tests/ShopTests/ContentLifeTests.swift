@@ -108,13 +108,7 @@ import Testing
         async throws
     {
         let world = try await ContentWorld()
-        let zip = try await world.upload()
-        let session = try await world.world.session()
-        try await world.world.buy("pro", purchaseID(1), session: session)
-        let number = try #require(
-            try await world.realm.purchases.listTransactions().transactions.first?
-                .payload.transactionId)
-        let link = try await world.room.link(number, ContentRequest(), session)
+        let (zip, number, session, link) = try await world.sold()
         let package = ContentFolder(path: world.folder).package(link.sha256)
         try FileManager.default.removeItem(atPath: package)
 
@@ -140,13 +134,7 @@ import Testing
         async throws
     {
         let world = try await ContentWorld()
-        let zip = try await world.upload()
-        let session = try await world.world.session()
-        _ = try await world.world.buy("pro", purchaseID(1), session: session)
-        let number = try #require(
-            try await world.realm.purchases.listTransactions().transactions.first?
-                .payload.transactionId)
-        let link = try await world.room.link(number, ContentRequest(), session)
+        let (zip, _, _, link) = try await world.sold()
         let package = ContentFolder(path: world.folder).package(link.sha256)
         func isMissing() async throws -> Bool? {
             try await world.room.version(
@@ -173,13 +161,7 @@ import Testing
         async throws
     {
         let world = try await ContentWorld()
-        let zip = try await world.upload()
-        let session = try await world.world.session()
-        _ = try await world.world.buy("pro", purchaseID(1), session: session)
-        let number = try #require(
-            try await world.realm.purchases.listTransactions().transactions.first?
-                .payload.transactionId)
-        let link = try await world.room.link(number, ContentRequest(), session)
+        let (zip, _, _, link) = try await world.sold()
         let package = ContentFolder(path: world.folder).package(link.sha256)
 
         let replacements: [[UInt8]?] = [Array(zip.dropLast()), zip + [0], nil]

@@ -43,6 +43,19 @@ final class ContentWorld {
             places: world.places, wall: world.wall, randomness: 99, realm: realm, content: files)
     }
 
+    /// Uploads a package and sells it: its bytes, and what downloads it.
+    func sold() async throws -> (
+        zip: [UInt8], transaction: String, session: DeviceSession, link: ContentLink
+    ) {
+        let zip = try await upload()
+        let session = try await world.session()
+        try await world.buy("pro", purchaseID(1), session: session)
+        let number = try #require(
+            try await realm.purchases.listTransactions().transactions.first?
+                .payload.transactionId)
+        return (zip, number, session, try await room.link(number, ContentRequest(), session))
+    }
+
     /// `words` makes packages differ. `filler`: bytes that do not compress.
     static func package(
         _ version: String = "1.0", product: String = product, words: String = "a map",

@@ -48,6 +48,14 @@ enum BenchStore {
         return realm
     }
 
+    /// A receipt keeps it when it is finished.
+    static let season = Product(
+        id: "com.example.season", kind: .nonRenewing, referenceName: "Season",
+        price: Amount(milliunits: 990),
+        localizations: [
+            Localization(locale: "en_US", displayName: "Season", details: "A season.")
+        ])
+
     static let catalogue = Catalogue(
         products: [
             Product(

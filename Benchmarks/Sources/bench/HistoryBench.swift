@@ -56,6 +56,14 @@ struct Shopper {
         session = try await realm.customers.session(token: answer.token)
     }
 
+    func receipt() async throws -> [UInt8] {
+        let answer = try await realm.purchases.receipt(ifNoneMatch: nil, session, context)
+        guard case .receipt(let bytes, _) = answer else {
+            throw ClientFailure("there is no receipt")
+        }
+        return bytes
+    }
+
     func buy(_ count: Int, of product: String = "com.example.coins") async throws {
         for _ in 0..<count {
             let answer = try await realm.purchases.purchase(

@@ -11,8 +11,7 @@ import StoreWire
 /// which the ledger looks up at the store.
 struct LedgerRoadBench {
     private static let bundleID = BenchLedger.bundleID
-    private static let context = RequestContext(requestID: "bench")
-    private static let product = "com.example.season"
+    private static let product = BenchStore.season.id.value
     /// Purchases in a receipt, and how many such receipts.
     private let sizes = Brief.or([(1, 300), (100, 30)], brief: [(1, 3), (10, 2)])
 
@@ -71,14 +70,8 @@ struct LedgerRoadBench {
                 let account = "shopper-\(size)-\(number)"
                 let shopper = try await Shopper(realm, account)
                 try await shopper.buy(size, of: Self.product)
-                let answer = try await realm.purchases.receipt(
-                    ifNoneMatch: nil, shopper.session, Self.context)
-                guard case .receipt(let bytes, _) = answer else {
-                    throw ClientFailure("there is no receipt")
-                }
-                requests.append(
-                    TakeReceiptRequest(
-                        receipt: Data(bytes).base64EncodedString(), account: account))
+                let receipt = Data(try await shopper.receipt()).base64EncodedString()
+                requests.append(TakeReceiptRequest(receipt: receipt, account: account))
             }
             receipts.append((size, requests))
         }
@@ -97,12 +90,5 @@ struct LedgerRoadBench {
     }
 
     private static let catalogue = Catalogue(
-        products: [
-            Product(
-                id: "com.example.season", kind: .nonRenewing, referenceName: "Season",
-                price: Amount(milliunits: 990),
-                localizations: [
-                    Localization(locale: "en_US", displayName: "Season", details: "A season.")
-                ])
-        ], storefront: "USA", locale: "en_US")
+        products: [BenchStore.season], storefront: "USA", locale: "en_US")
 }

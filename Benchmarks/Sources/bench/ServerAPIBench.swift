@@ -148,14 +148,8 @@ struct ServerAPIBench {
         var receipts: [(count: Int, receipt: [UInt8])] = []
         for count in Brief.or([1, 100, 1000], brief: [1, 10]) {
             let shopper = try await Shopper(realm, "receipt-\(count)")
-            // A receipt keeps these when they are finished.
-            try await shopper.buy(count, of: "com.example.season")
-            let answer = try await realm.purchases.receipt(
-                ifNoneMatch: nil, shopper.session, Self.context)
-            guard case .receipt(let bytes, _) = answer else {
-                throw ClientFailure("there is no receipt")
-            }
-            receipts.append((count, bytes))
+            try await shopper.buy(count, of: BenchStore.season.id.value)
+            receipts.append((count, try await shopper.receipt()))
         }
         let sold = try await realm.purchases.listTransactions(
             bundleID: Self.bundleID.value, customer: loyal.session.customer.description, limit: 1)
@@ -188,11 +182,6 @@ struct ServerAPIBench {
                 localizations: [
                     Localization(locale: "en_US", displayName: "Monthly", details: "A month.")
                 ]),
-            Product(
-                id: "com.example.season", kind: .nonRenewing, referenceName: "Season",
-                price: Amount(milliunits: 990),
-                localizations: [
-                    Localization(locale: "en_US", displayName: "Season", details: "A season.")
-                ]),
+            BenchStore.season,
         ], storefront: "USA", locale: "en_US")
 }

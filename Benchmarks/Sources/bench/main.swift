@@ -137,7 +137,11 @@ struct Bench {
             case "--script": script = rest.popFirst() ?? ""
             case "--brief": break
             case "--on" where ["sqlite", "postgres"].contains(rest.first): rest.removeFirst()
-            case "--subscribers": subscribers = rest.popFirst().flatMap { Int($0) } ?? 0
+            case "--subscribers":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
+                    throw ClientFailure("--subscribers N: a number from 1 on")
+                }
+                subscribers = count
             case _ where Self.all.contains { $0.name == word }: chosen.append(word)
             default:
                 let subjects = Self.all.map(\.name).joined(separator: "|")

@@ -64,8 +64,7 @@ extension Device {
     func adoptEnded() throws(DeviceFault) {
         let known = try openRecord()
         let found = (try? file.read(orElse: known)) ?? known
-        let ended = Set(found.entries.map(\.launch)).subtracting([launch])
-            .filter { !ports.files.isClaimed(launch: $0) }
+        let ended = endedLaunches(in: found)
         guard !ended.isEmpty else { return }
         // A payment that this process has added too is not cancelled.
         for key in attended.keys {

@@ -203,8 +203,7 @@ public actor Device {
         do {
             try ports.files.claim(launch: launch)
             let found = try file.open(for: launch)
-            let others = Set(found.record.entries.map(\.launch)).subtracting([launch])
-            let ended = others.filter { !ports.files.isClaimed(launch: $0) }
+            let ended = endedLaunches(in: found.record)
             if ended.isEmpty {
                 note(found)
                 return found.record
@@ -218,6 +217,12 @@ public actor Device {
         } catch {
             throw .disk(error)
         }
+    }
+
+    /// The launches with entries that have ended.
+    func endedLaunches(in record: QueueRecord) -> Set<String> {
+        Set(record.entries.map(\.launch)).subtracting([launch])
+            .filter { !ports.files.isClaimed(launch: $0) }
     }
 
     /// Makes an event durable, then performs its actions, and returns them.

@@ -44,7 +44,7 @@ extension CatalogueRoom {
 
     private static func check(_ change: AppPageChange) throws {
         if let text = change.description, !text.isEmpty,
-            !ReviewText.isText(text) || ReviewText.isBlank(text)
+            !ReviewText.isText(text) || VisibleText.isBlank(text)
         {
             throw Refusal(
                 .badRequest, code: "descriptionInvalid", "The description cannot be shown.",
@@ -53,7 +53,7 @@ extension CatalogueRoom {
         }
         if let price = change.price, !price.isEmpty {
             try Edge.label(price, "price", bytesMax: AppPageRules.priceBytesMax)
-            guard !ReviewText.isBlank(price) else {
+            guard !VisibleText.isBlank(price) else {
                 throw Refusal(
                     .badRequest, code: "textEmpty", "The price is blank.", field: "price",
                     rule: "1 to \(AppPageRules.priceBytesMax) bytes of UTF-8, not blank",

@@ -50,32 +50,20 @@ extension ContentRoom {
     private func owned(
         _ number: Int64, _ session: DeviceSession
     ) async throws -> (TransactionFacts, [ContentFacts]) {
-        let key: [SQLValue] = [.integer(session.customer.value), .integer(number)]
-        let found = try await realm.read(of: session.customer) {
-            reading -> (TransactionFacts, [ContentFacts])? in
-            guard let row = try reading.first(Statement.Transactions.one, key) else { return nil }
-            let facts = try TransactionFacts(row: row)
-            let product: [SQLValue] = [.text(facts.bundleID.value), .text(facts.productID.value)]
-            return (
-                facts,
-                try reading.query(Statement.Contents.ofProduct, product)
-                    .map(ContentFacts.init(row:))
-            )
-        }
+        let found = try await content(of: number, session.customer)
         guard let found, found.0.bundleID == session.bundleID else {
             throw PurchaseRoom.transactionNotFound
         }
         return found
     }
 
-    /// Opens the package of a link whose signature was checked. Refusals:
-    /// `contentNotOwned`, `contentNotHosted`, `contentMissing`.
-    func open(_ grant: ContentGrant) async throws -> any ContentReader {
-        let key: [SQLValue] = [
-            .integer(grant.customer.value), .integer(grant.transaction.value),
-        ]
-        let found = try await realm.read(of: grant.customer) {
-            reading -> (TransactionFacts, [ContentFacts])? in
+    /// A transaction of any app, and the versions of its product. Nil if the customer has no
+    /// such transaction.
+    private func content(
+        of number: Int64, _ customer: CustomerID
+    ) async throws -> (TransactionFacts, [ContentFacts])? {
+        let key: [SQLValue] = [.integer(customer.value), .integer(number)]
+        return try await realm.read(of: customer) { reading in
             guard let row = try reading.first(Statement.Transactions.one, key) else { return nil }
             let facts = try TransactionFacts(row: row)
             let product: [SQLValue] = [.text(facts.bundleID.value), .text(facts.productID.value)]
@@ -85,6 +73,12 @@ extension ContentRoom {
                     .map(ContentFacts.init(row:))
             )
         }
+    }
+
+    /// Opens the package of a link whose signature was checked. Refusals:
+    /// `contentNotOwned`, `contentNotHosted`, `contentMissing`.
+    func open(_ grant: ContentGrant) async throws -> any ContentReader {
+        let found = try await content(of: grant.transaction.value, grant.customer)
         guard let (facts, versions) = found, facts.revokedAt == nil else { throw Self.notOwned }
         guard let reader = try await files().open(grant.sha256) else { throw Self.missing }
         // Of a version that was removed since, the length is not known here.

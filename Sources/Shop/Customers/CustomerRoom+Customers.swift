@@ -15,7 +15,7 @@ extension CustomerRoom {
         _ context: RequestContext = RequestContext(requestID: "none", actor: "server")
     ) async throws -> CustomerSummary {
         try Edge.name(request.name, "name", bytesMax: 100)
-        guard !ReviewText.isBlank(request.name) else {
+        guard !VisibleText.isBlank(request.name) else {
             throw Refusal(
                 .badRequest, code: "textEmpty", "The text has spaces only.", field: "name",
                 rule: "letters, digits or signs", remedy: "give it")

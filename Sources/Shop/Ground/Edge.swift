@@ -48,20 +48,16 @@ enum Edge {
     /// Like ``label(_:_:bytesMax:)``, but line ends are allowed.
     static func prose(_ value: String, _ field: String, bytesMax: Int) throws {
         try text(value, field, bytesMax: bytesMax)
-        guard value.unicodeScalars.allSatisfy({ isAllowedInProse($0) }) else {
+        guard value.unicodeScalars.allSatisfy(VisibleText.isAllowedInLines) else {
             throw invisible(value, field, "no control characters but line ends, no ")
         }
-    }
-
-    private static func isAllowedInProse(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "\n" || VisibleText.isAllowedInName(scalar)
     }
 
     /// Names the first character that cannot be seen, or else the line end.
     private static func invisible(
         _ value: String, _ field: String, _ beginning: String
     ) -> Refusal {
-        let hidden = value.unicodeScalars.first { !isAllowedInProse($0) } ?? "\n"
+        let hidden = value.unicodeScalars.first { !VisibleText.isAllowedInLines($0) } ?? "\n"
         return Refusal(
             .badRequest, code: "textInvalid", "The text contains an invisible character.",
             field: field, rule: beginning + "bidirectional or zero-width characters",

@@ -85,7 +85,7 @@ extension ReviewRoom {
     }
 
     static func check(_ text: String) throws {
-        guard ReviewText.isText(text), !ReviewText.isBlank(text) else {
+        guard ReviewText.isText(text), !VisibleText.isBlank(text) else {
             throw Refusal(
                 .badRequest, code: "reviewTextInvalid", "The text cannot be shown.",
                 field: "text", rule: ReviewText.rule + ", not blank",

@@ -57,12 +57,7 @@ enum ReviewText {
     static func isText(_ text: String) -> Bool {
         // What can be far too long is not counted.
         text.utf8.count <= charactersMax * 16 && (1...charactersMax).contains(text.count)
-            && text.unicodeScalars.allSatisfy { $0 == "\n" || VisibleText.isAllowedInName($0) }
-    }
-
-    /// Whether a text consists of spaces and line ends alone.
-    static func isBlank(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+            && text.unicodeScalars.allSatisfy(VisibleText.isAllowedInLines)
     }
 }
 

@@ -256,11 +256,8 @@ extension String {
     /// The text without the characters that no text for customers may contain, except line
     /// ends. What a store holds can be older than that rule.
     var shown: String {
-        let isShown = { (scalar: Unicode.Scalar) in
-            scalar == "\n" || VisibleText.isAllowedInName(scalar)
-        }
-        guard !unicodeScalars.allSatisfy(isShown) else { return self }
-        let kept: String.UnicodeScalarView = unicodeScalars.filter(isShown)
+        guard !unicodeScalars.allSatisfy(VisibleText.isAllowedInLines) else { return self }
+        let kept: String.UnicodeScalarView = unicodeScalars.filter(VisibleText.isAllowedInLines)
         return String(kept)
     }
 

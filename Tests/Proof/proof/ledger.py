@@ -116,7 +116,7 @@ class Merchant:
             elif not unspent.is_held:
                 self._give_up(unspent, answers)
             return
-        # Who has asked for the confirmation asks until there is an answer.
+        # A device that has asked for the confirmation asks until there is an answer.
         if unspent.end == "abandon" and not unspent.is_asked and self._random.randrange(3):
             # It expires, and somebody else may have the unit: here, another key.
             unspent.renew(self._uuid())
