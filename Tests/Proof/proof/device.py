@@ -186,8 +186,8 @@ class Device:
         return [number for number in self.unfinished if self._sold.get(number) == product]
 
     def buy_twice(self, product):
-        """What can be owned once, under two ids at the same moment: both may be
-        charged, and one of them must be given back."""
+        """What can be owned once, under two ids at the same moment: the one that comes
+        later is answered as the other one is."""
         purchases = [self._uuid(), self._uuid()]
         for purchase in purchases:
             self.bodies[purchase] = {
@@ -196,6 +196,9 @@ class Device:
             }
             self.unsettled.append(purchase)
         self.at_once([(purchase, self._random.choice(self._fronts)) for purchase in purchases])
+
+    def catch_up(self):
+        """In the calm: what a short round had no time for."""
 
     def ask_again(self, purchase):
         self.settle(purchase, self.put(purchase, self.bodies[purchase]))
