@@ -16,6 +16,19 @@ final class Deadlines: Sendable {
         var nextNumber = 0
         /// By the tick that ends it, then by number.
         var actions: [Int: [Int: @Sendable () -> Void]] = [:]
+
+        /// Returns whether it must begin to tick.
+        mutating func add(
+            _ action: @escaping @Sendable () -> Void, _ limit: Duration
+        ) -> (Ticket, starts: Bool) {
+            // The current tick may be nearly over, so it is not counted.
+            let end = tick + Deadlines.ticksInLimit + 1
+            let ticket = Ticket(limit: limit, tick: end, number: nextNumber)
+            defer { isTicking = true }
+            nextNumber += 1
+            actions[end, default: [:]][ticket.number] = action
+            return (ticket, !isTicking)
+        }
     }
 
     /// A time-out that was set.
@@ -40,16 +53,7 @@ final class Deadlines: Sendable {
     /// it must be brief, and set or remove none.
     func set(_ limit: Duration, _ action: @escaping @Sendable () -> Void) -> Ticket {
         let (ticket, starts) = rings.withLock { rings in
-            var ring = rings.removeValue(forKey: limit) ?? Ring()
-            defer { rings[limit] = ring }
-            // The current tick may be nearly over, so it is not counted.
-            let tick = ring.tick + Self.ticksInLimit + 1
-            let ticket = Ticket(limit: limit, tick: tick, number: ring.nextNumber)
-            let starts = !ring.isTicking
-            ring.nextNumber += 1
-            ring.actions[tick, default: [:]][ticket.number] = action
-            ring.isTicking = true
-            return (ticket, starts)
+            rings[limit, default: Ring()].add(action, limit)
         }
         if starts { Task { await self.run(limit) } }
         return ticket

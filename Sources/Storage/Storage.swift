@@ -3,12 +3,20 @@
 /// The port to a database of one realm or to a store's registry. SQLite and
 /// PostgreSQL implement it.
 ///
-/// Closures are synchronous and do not run on Swift's cooperative threads. They
-/// **may run more than once**, because a failed commit is retried. So they
-/// change nothing but the transaction and their own local variables.
+/// Closures are synchronous and, except those of ``lookUp(_:)``, do not run on
+/// Swift's cooperative threads. They **may run more than once**, because a failed
+/// commit is retried. So they change nothing but the transaction and their own
+/// local variables.
 public protocol Storage: Sendable {
     /// Reads one consistent state of the database.
     func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer
+
+    /// Reads a few rows by their keys, as ``read(_:)`` does. An engine in this process may do
+    /// that on the calling thread, so the closure must never look through a table or an
+    /// index, and makes few rows.
+    func lookUp<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer
 
@@ -32,6 +40,12 @@ public protocol Storage: Sendable {
 
     /// Closes every connection. Later calls throw.
     func close() async throws
+}
+
+extension Storage {
+    public func lookUp<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await read(body) }
 }
 
 /// A statement with a name. Its parameters `$1`, `$2`… are bound by number. The

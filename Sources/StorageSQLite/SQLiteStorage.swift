@@ -7,7 +7,7 @@ public import Storage
 /// memory. Only one process may use a file: see ``DirectoryLock``.
 ///
 /// Closures run on its own threads: one writes, and a few read a file (memory
-/// has only the first). Writes that wait during a commit share the next commit
+/// has only the first). Look-ups in a file run on the calling thread. Writes that wait during a commit share the next commit
 /// and its sync. Each has its own outcome, and no caller is answered before its
 /// write is durable.
 ///
@@ -21,6 +21,8 @@ public final class SQLiteStorage: Storage {
     private let writes: Lane
     /// Nil in memory, which has one connection.
     private let reads: Lane?
+    /// Nil in memory.
+    private let lookUps: LookUps?
 
     /// Opens a file, or memory if `file` is nil. Creates the file and its
     /// folder with modes 0600 and 0700. Verifies `synchronous=FULL` of a file
@@ -56,9 +58,11 @@ public final class SQLiteStorage: Storage {
                 Self.read(lane, file, options)
             }
         }
+        lookUps = file.map { LookUps($0, options) }
     }
 
     deinit {
+        lookUps?.close()
         reads?.close()
         writes.close()
     }
@@ -69,6 +73,13 @@ public final class SQLiteStorage: Storage {
         try await withCheckedThrowingContinuation { continuation in
             (reads ?? writes).add(Pending(isReading: true, continuation) { try body($0) })
         }
+    }
+
+    public func lookUp<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        if let answer = try lookUps?.run(body) { return answer }
+        return try await read(body)
     }
 
     public func write<Answer: Sendable>(
@@ -85,6 +96,7 @@ public final class SQLiteStorage: Storage {
     /// Closes after the running transactions. Waiting ones fail without having
     /// done anything.
     public func close() async throws {
+        lookUps?.close()
         // The writer is closed last, because it removes the log.
         for lane in [reads, writes] {
             await withCheckedContinuation { continuation in

@@ -59,6 +59,12 @@ struct Opened: Storage {
         try await storage.read(body)
     }
 
+    func lookUp<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        try await storage.lookUp(body)
+    }
+
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

@@ -104,7 +104,7 @@ extension Ledger {
         let asked = environments.map { environment -> [SQLValue] in
             [.text(account), .text(environment.rawValue), .optional(name)]
         }
-        let rows = try await storage.read { reading in
+        let rows = try await storage.lookUp { reading in
             try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
         }
         let facts = try rows.map { try EntitlementFact($0) }

@@ -79,6 +79,13 @@ final class FarCluster: Storage {
         return try await watched { try await storage.read(body) }
     }
 
+    func lookUp<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        let storage = try await use()
+        return try await watched { try await storage.lookUp(body) }
+    }
+
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

@@ -9,11 +9,12 @@ extension Merchant {
     /// this app belongs. Throws ``AppleRefusal``, in order: 4000006, 4040010 (also
     /// for another app's).
     func customer(of id: String) async throws -> CustomerID {
-        try await read(ofCustomerOf: id) { customer, _ in customer }
+        try await lookUp(ofCustomerOf: id) { customer, _ in customer }
     }
 
-    /// Finds the customer of a transaction and reads facts of them, in one read. Throws like ``customer(of:)``.
-    func read<Answer: Sendable>(
+    /// Finds the customer of a transaction and looks up facts of them, in one read. Throws
+    /// like ``customer(of:)``.
+    func lookUp<Answer: Sendable>(
         ofCustomerOf id: String,
         _ body: @escaping @Sendable (CustomerID, any Reading) throws -> Answer
     ) async throws -> Answer {
@@ -21,7 +22,7 @@ extension Merchant {
         let isOfApp = NumberLayout(number: number)?.kind == .appTransaction
         let (statement, bundleID) =
             (isOfApp ? Statement.Merchants.customerOfApp : .Merchants.customer, bundleID.value)
-        let answer: Answer? = try await realm.read(ofNumber: number) { reading in
+        let answer: Answer? = try await realm.lookUp(ofNumber: number) { reading in
             let values: [SQLValue] = [.integer(number), .text(bundleID)]
             return try reading.first(statement, values).map { row in
                 try body(CustomerID(try row.integer("customer_id")), reading)
@@ -35,7 +36,7 @@ extension Merchant {
     /// like ``customer(of:)``.
     func customerAndTime(of id: String) async throws -> (CustomerID, Timestamp) {
         let wall = realm.ports.wall.now
-        return try await read(ofCustomerOf: id) { [now] customer, reading in
+        return try await lookUp(ofCustomerOf: id) { [now] customer, reading in
             (customer, try Realm.now(of: customer, wall: wall, reading) ?? now)
         }
     }
@@ -54,7 +55,7 @@ extension Merchant {
         unknown: AppleErrorResponse = .transactionIdNotFound
     ) async throws -> TransactionFacts {
         let number = try Self.number(id, invalid: invalid, unknown: unknown)
-        let row = try await realm.read(ofNumber: number) {
+        let row = try await realm.lookUp(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
         guard let row, try row.text("bundle_id") == bundleID.value else {
@@ -67,7 +68,7 @@ extension Merchant {
     /// customer's last event.
     func now(of customer: CustomerID) async throws -> Timestamp {
         let wall = realm.ports.wall.now
-        let now = try await realm.read(of: customer) {
+        let now = try await realm.lookUp(of: customer) {
             try Realm.now(of: customer, wall: wall, $0)
         }
         return now ?? self.now

@@ -42,7 +42,7 @@ extension Merchant {
         where isWanted: @escaping @Sendable (Subscription, _ now: Timestamp) -> Bool
     ) async throws -> (shown: [(SubscriptionRow, TransactionFacts)], now: Timestamp) {
         let wall = realm.ports.wall.now
-        return try await read(ofCustomerOf: id) { [bundleID, now] customer, reading in
+        return try await lookUp(ofCustomerOf: id) { [bundleID, now] customer, reading in
             let now = try Realm.now(of: customer, wall: wall, reading) ?? now
             let rows = try SubscriptionRow.ownAndShared(of: customer, bundleID, reading)
             let shown = try rows.filter { isWanted($0.subscription, now) }.map { row in

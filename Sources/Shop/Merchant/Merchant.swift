@@ -52,7 +52,7 @@ extension MerchantRoom {
             throw AppleRefusal.unauthorised(TokenWords.unknown)
         }
         let isSandbox = !realm.isProduction
-        let (row, clock, limits) = try await realm.readHouse { reading in
+        let (row, clock, limits) = try await realm.lookUpHouse { reading in
             (
                 try reading.first(Statement.ServerKeys.byID, [.text(token.keyID)]),
                 try reading.first(Statement.Realms.clock),

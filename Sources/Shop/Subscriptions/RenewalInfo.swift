@@ -22,7 +22,7 @@ extension Realm {
     func winBackOffers(for row: SubscriptionRow, at now: Timestamp) async throws -> [String] {
         guard row.subscription.status == .expired else { return [] }
         let shelf = try await loadShelf(for: row.customer)
-        let own = try await read(of: row.customer) { reading in
+        let own = try await lookUp(of: row.customer) { reading in
             try reading.first(Statement.Subscriptions.customer, [.integer(row.customer.value)])?
                 .optionalText("storefront")
         }

@@ -11,16 +11,31 @@ extension Realm {
         of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await storage(of: customer).read(body) }
 
+    /// Looks up rows of the customer by their keys. See ``Storage/Storage/lookUp(_:)``.
+    func lookUp<Answer: Sendable>(
+        of customer: CustomerID, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await storage(of: customer).lookUp(body) }
+
     /// Reads from the database of a number that ends with its customer's bucket,
     /// for example a transaction's.
     func read<Answer: Sendable>(
         ofNumber number: Int64, _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await clusters.of(number: number).read(body) }
 
+    /// Looks up rows by their keys in the database of a number.
+    func lookUp<Answer: Sendable>(
+        ofNumber number: Int64, _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await clusters.of(number: number).lookUp(body) }
+
     /// Reads from the home: what is administered, names, and the audit.
     func readHouse<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await home.read(body) }
+
+    /// Looks up rows by their keys in the home.
+    func lookUpHouse<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer { try await home.lookUp(body) }
 
     /// Reads from every cluster, or only from that of `number`. Returns the
     /// home's answer first. Throws if one does not answer.
