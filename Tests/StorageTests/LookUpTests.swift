@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+import Foundation
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,29 +34,38 @@ import Testing
         #expect(try await storage.lookUp(Self.name(1)) == "jar 1")
     }
 
-    @Test(arguments: Engine.allCases)
-    func `sees one state of the database`(engine: Engine) async throws {
-        let storage = try await engine.open()
-        try await storage.putJar(1, "a")
-        async let writes: Void = {
-            for _ in 1...200 {
-                try await storage.write { writing in
-                    for id in 1...2 as ClosedRange<Int64> {
-                        try writing.execute(Shelf.insert, Shelf.values(id, "jar \(id)"))
-                        try writing.execute(Shelf.add, [.integer(id)])
-                    }
-                }
+    @Test func `sees one state of the database, whatever is written meanwhile`() async throws {
+        let storage = try await Engine.sqliteFile.open()
+        for id in 1...2 as ClosedRange<Int64> { try await storage.putJar(id, "jar \(id)") }
+        let lookUps = LookUps(storage.folder.file("a/b/shelf.sqlite"), SQLiteOptions())
+        let gate = DispatchSemaphore(value: 0)
+        let (entered, entering) = AsyncStream.makeStream(of: Void.self)
+        let seen = Mutex<[Int64?]?>(nil)
+        // A thread of its own waits, and not one that other tests need.
+        Thread.detachNewThread {
+            let found = try? lookUps.run { reading -> [Int64?] in
+                let first = try reading.first(Self.one, [.integer(1)])?.integer("coins")
+                entering.finish()
+                gate.wait(for: "the write")
+                return [first, try reading.first(Self.one, [.integer(2)])?.integer("coins")]
             }
-        }()
-        for _ in 1...200 {
-            let coins = try await storage.lookUp { reading in
-                try [2, 1].map { id in
-                    try reading.first(Self.one, [.integer(id)])?.integer("coins") ?? 0
-                }
-            }
-            #expect(coins[0] == coins[1])
+            seen.withLock { $0 = found ?? [] }
         }
-        try await writes
+        for await _ in entered {}
+        try await storage.write { writing in
+            for id in 1...2 as ClosedRange<Int64> {
+                try writing.execute(Shelf.add, [.integer(id)])
+            }
+        }
+        gate.signal()
+
+        await until("what was looked up") { seen.withLock { $0 != nil } }
+        #expect(seen.withLock { $0 } == [0, 0])
+        let now = try await storage.lookUp { reading in
+            try reading.query(Shelf.all, []).map { try $0.integer("coins") }
+        }
+        #expect(now == [1, 1])
+        lookUps.close()
     }
 
     @Test(arguments: Engine.allCases)
