@@ -36,7 +36,7 @@ extension Ledger {
                 remedy: "leave it out for \(Self.reservationSeconds)")
         }
         let now = ports.wall.now
-        if let told = try await storage.read({ try wish.reserved($0, at: now) }) { return told }
+        if let told = try await storage.lookUp({ try wish.reserved($0, at: now) }) { return told }
         let reservation = BookedRedemption.Reservation(
             reservedAt: now, expiresAt: now.adding(seconds: Int64(seconds)), releasedAt: nil)
         let note = note(.reserved, account: wish.account, wish.idempotencyKey)
@@ -60,7 +60,7 @@ extension Ledger {
     ) async throws -> LedgerRedemption {
         let end = try ReservationEnd(account, idempotencyKey)
         let now = ports.wall.now
-        if let done = try await storage.read({ try end.find($0) }).redemption { return done }
+        if let done = try await storage.lookUp({ try end.find($0) }).redemption { return done }
         let outbox = outbox
         let note = note(.confirmed, account: end.account, end.idempotencyKey)
         let (redemption, isNew) = try await commit { writing in

@@ -72,7 +72,7 @@ extension Ledger {
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
-        let (known, account) = try await storage.read { reading in
+        let (known, account) = try await storage.lookUp { reading in
             let known = try Booking.find(proven.key, reading, at: now)
             return (known, try Merges.heir(of: account, unless: known?.account, reading))
         }

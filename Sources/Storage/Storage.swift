@@ -20,6 +20,10 @@ public protocol Storage: Sendable {
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer
 
+    /// Looks up the rows of one statement, as ``lookUp(_:)`` does. An engine on a server waits
+    /// for it once.
+    func find(_ statement: Statement, _ values: [SQLValue]) async throws -> [Row]
+
     /// Runs one transaction. When this returns, the write is durable. When this
     /// throws ``StorageFault``, nothing was written, unless the fault's code is
     /// ``StorageFault/Code/outcomeUnknown``.
@@ -46,6 +50,10 @@ extension Storage {
     public func lookUp<Answer: Sendable>(
         _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await read(body) }
+
+    public func find(_ statement: Statement, _ values: [SQLValue]) async throws -> [Row] {
+        try await lookUp { try $0.query(statement, values) }
+    }
 }
 
 /// A statement with a name. Its parameters `$1`, `$2`… are bound by number. The

@@ -54,11 +54,16 @@ struct Deadline: Comparable {
 /// `@unchecked`: it wraps the system's lock and condition, at addresses that do
 /// not change.
 final class MonotonicCondition: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// The condition whose lock this one shares. Nil if the lock is its own.
+    private let owner: MonotonicCondition?
 
-    init() {
-        pthread_mutex_init(mutex, nil)
+    /// `owner`: a condition under whose lock this one is signalled and waited for.
+    init(under owner: MonotonicCondition? = nil) {
+        self.owner = owner
+        mutex = owner?.mutex ?? .allocate(capacity: 1)
+        if owner == nil { pthread_mutex_init(mutex, nil) }
         #if canImport(Darwin)
             pthread_cond_init(condition, nil)
         #else
@@ -72,8 +77,9 @@ final class MonotonicCondition: @unchecked Sendable {
 
     deinit {
         pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
         condition.deallocate()
+        guard owner == nil else { return }
+        pthread_mutex_destroy(mutex)
         mutex.deallocate()
     }
 
@@ -86,6 +92,9 @@ final class MonotonicCondition: @unchecked Sendable {
         defer { unlock() }
         return try body()
     }
+
+    /// Wakes one of those that wait.
+    func signal() { pthread_cond_signal(condition) }
 
     func broadcast() { pthread_cond_broadcast(condition) }
 

@@ -217,6 +217,11 @@ final class PostgresConnection {
     /// sent to be kept, in order.
     func keptAnswers() throws -> [Answer] {
         try drain()
+        return takeKept()
+    }
+
+    /// Returns the answers to be kept that were read since the last time.
+    func takeKept() -> [Answer] {
         defer { kept = [] }
         return kept
     }

@@ -37,18 +37,26 @@ final class PostgresPool: @unchecked Sendable {
     private let conninfo: String
     private let options: PostgresOptions
     private let condition = MonotonicCondition()
+    /// There is a job. Each wakes one thread: to wake all would cost more than the job.
+    private let work: MonotonicCondition
+    /// The watching thread must look again.
+    private let watched: MonotonicCondition
     private var line: [Waiting] = []
     private var running: [ObjectIdentifier: Running] = [:]
     private var threads = 0
     private var idle = 0
     private var isClosed = false
     private var isWatched = false
+    /// When the watching thread looks again by itself. Nil if it waits for a word.
+    private var nextLook: Deadline?
     private var mustBeDurable = false
     private let proof = PostgresProof()
 
     init(conninfo: String, options: PostgresOptions) {
         self.conninfo = conninfo
         self.options = options
+        work = MonotonicCondition(under: condition)
+        watched = MonotonicCondition(under: condition)
     }
 
     /// Runs a job on any connection. The caller is answered or rejected, once.
@@ -65,7 +73,8 @@ final class PostgresPool: @unchecked Sendable {
                 isWatched = true
                 start("postgres.busy") { $0.watch() }
             }
-            condition.broadcast()
+            work.signal()
+            if nextLook.map({ deadline < $0 }) ?? true { watched.signal() }
             return nil
         }
         if let refusal { job.refuse(refusal) }
@@ -97,7 +106,8 @@ final class PostgresPool: @unchecked Sendable {
         let refused = condition.withLock {
             isClosed = true
             defer { line = [] }
-            condition.broadcast()
+            work.broadcast()
+            watched.broadcast()
             return line
         }
         for waiting in refused { waiting.job.refuse(Self.closed) }
@@ -133,6 +143,7 @@ final class PostgresPool: @unchecked Sendable {
         condition.withLock {
             threads -= 1
             condition.broadcast()
+            watched.broadcast()
         }
     }
 
@@ -140,7 +151,7 @@ final class PostgresPool: @unchecked Sendable {
         condition.withLock {
             idle += 1
             defer { idle -= 1 }
-            while line.isEmpty, !isClosed { condition.wait() }
+            while line.isEmpty, !isClosed { work.wait() }
             return line.isEmpty ? nil : line.removeFirst().job
         }
     }
@@ -265,10 +276,9 @@ final class PostgresPool: @unchecked Sendable {
                 }
                 for turn in cuts { turn.grip.sever(turn.ticket) }
                 condition.lock()
-            } else if let next = nextDeadline() {
-                _ = condition.wait(until: next)
             } else {
-                condition.wait()
+                nextLook = nextDeadline()
+                if let nextLook { _ = watched.wait(until: nextLook) } else { watched.wait() }
             }
         }
         condition.unlock()

@@ -137,6 +137,14 @@ public final class PostgresStorage: Storage {
         }
     }
 
+    /// The statement travels with the transaction that it is alone in.
+    public func find(_ statement: Statement, _ values: [SQLValue]) async throws -> [Row] {
+        try state.check()
+        return try await database.run(schema: schema, isLimited: limitsReads) {
+            try $0.find(statement, values)
+        }
+    }
+
     public func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

@@ -43,6 +43,11 @@ final class PostgresTransaction: Writing {
         }
     }
 
+    /// Sends a query whose answer is read later, with ``PostgresConnection/takeKept()``.
+    func ask(_ statement: Statement, _ values: [SQLValue]) throws {
+        try running { try self.send(statement, statement.sql, values, isKept: true) }
+    }
+
     func execute(_ statement: Statement, _ values: [SQLValue]) throws {
         try running {
             try self.send(statement, statement.sql, values)
@@ -107,20 +112,38 @@ struct PostgresRunner {
     /// Nil if no caller is answered from what is read.
     var proof: PostgresProof.Turn?
 
+    private static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
     func read<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer {
         try proven {
             try repeated {
-                try transaction(
-                    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", options.observer
-                ) {
+                try transaction(Self.beginReading, options.observer) {
                     try body($0)
                 } ending: {
-                    if proof != nil { try connection.sendSight() }
-                    try connection.send("COMMIT")
-                    _ = try connection.answers()
+                    try endReading()
                 }
             }
         }
+    }
+
+    /// Reads with one statement, for which it waits once.
+    func find(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+        try proven {
+            try repeated {
+                try transaction(Self.beginReading, options.observer) {
+                    try $0.ask(statement, values)
+                } ending: {
+                    try endReading()
+                }
+                return connection.takeKept().first?.rows ?? []
+            }
+        }
+    }
+
+    private func endReading() throws {
+        if proof != nil { try connection.sendSight() }
+        try connection.send("COMMIT")
+        _ = try connection.answers()
     }
 
     func write<Answer>(_ body: (any Writing) throws -> Answer) throws -> Answer {

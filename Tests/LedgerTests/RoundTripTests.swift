@@ -87,8 +87,8 @@ import Testing
                 "refund": "12 trips, 11 statements, 1 commits",
                 "spend": "6 trips, 6 statements, 1 commits",
                 "spend again": "2 trips, 1 statements, 0 commits",
-                "entitlements": "2 trips, 1 statements, 0 commits",
-                "balances": "2 trips, 1 statements, 0 commits",
+                "entitlements": "1 trips, 1 statements, 0 commits",
+                "balances": "1 trips, 1 statements, 0 commits",
             ])
         await database.close()
     }

@@ -65,6 +65,10 @@ struct Opened: Storage {
         try await storage.lookUp(body)
     }
 
+    func find(_ statement: Statement, _ values: [SQLValue]) async throws -> [Row] {
+        try await storage.find(statement, values)
+    }
+
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

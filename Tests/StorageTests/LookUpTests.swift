@@ -69,6 +69,37 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func `one statement is waited for once`(engine: Engine) async throws {
+        let storage = try await engine.open()
+        for id in 1...3 as ClosedRange<Int64> { try await storage.putJar(id, "jar \(id)") }
+        // The first time, PostgreSQL also learns the statements.
+        #expect(try await storage.find(Self.one, [.integer(4)]) == [])
+        storage.counter.reset()
+        for id in 1...3 as ClosedRange<Int64> {
+            let found = try await storage.find(Self.one, [.integer(id)])
+            #expect(try found.map { try $0.text("name") } == ["jar \(id)"])
+        }
+        #expect(storage.counter.counts.statements == ["jars.one", "jars.one", "jars.one"])
+        #expect(storage.counter.counts.roundTrips == (engine == .postgres ? 3 : 0))
+        #expect(try await storage.find(Shelf.all, []).count == 3)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func `a statement that fails changes nothing, and the next one answers`(
+        engine: Engine
+    ) async throws {
+        let storage = try await engine.open()
+        try await storage.putJar(1, "a")
+        let wrong = Statement("jars.wrong", [.integer], "SELECT $1 / 0 AS n, nowhere FROM jars")
+        for statement in [wrong, Shelf.add] {
+            let met = try await fault { try await storage.find(statement, [.integer(1)]) }
+            #expect(met != nil)
+            let found = try await storage.find(Self.one, [.integer(1)])
+            #expect(try found.map { try $0.integer("coins") } == [0])
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func `an error of the closure reaches the caller, and the next look-up answers`(
         engine: Engine
     ) async throws {
@@ -93,7 +124,9 @@ import Testing
         #expect(try await storage.lookUp(Self.name(1)) == "a")
         try await storage.close()
         let met = try await fault { try await storage.lookUp(Self.name(1)) }
+        let metToo = try await fault { try await storage.find(Self.one, [.integer(1)]) }
         #expect(met?.code == .unavailable)
+        #expect(metToo?.code == .unavailable)
     }
 
     @Test func `each look-up in SQLite has a connection of its own, on the calling thread`()

@@ -116,7 +116,7 @@ extension Ledger {
     /// the time reveals nothing.
     public func admittedKey(_ key: String) async throws -> AdmittedKey? {
         let values: [SQLValue] = [.text(LedgerKeyText.digest(key))]
-        let row = try await storage.lookUp { try $0.first(Statement.APIKeys.byDigest, values) }
+        let row = try await storage.find(Statement.APIKeys.byDigest, values).first
         guard let row else { return nil }
         guard let scope = LedgerKeyScope(rawValue: try row.text("scope")) else {
             throw StorageFault(.malformedRow, "a key has no scope")

@@ -104,8 +104,13 @@ extension Ledger {
         let asked = environments.map { environment -> [SQLValue] in
             [.text(account), .text(environment.rawValue), .optional(name)]
         }
-        let rows = try await storage.lookUp { reading in
-            try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
+        let rows: [Row]
+        if asked.count == 1, let only = asked.first {
+            rows = try await storage.find(Statement.Grants.entitlements, only)
+        } else {
+            rows = try await storage.lookUp { reading in
+                try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
+            }
         }
         let facts = try rows.map { try EntitlementFact($0) }
         var now = ports.wall.now

@@ -13,7 +13,7 @@ extension Ledger {
         let account = try Edge.account(account)
         let environment = try self.environment(environment)
         let values: [SQLValue] = [.text(account), .text(environment.rawValue)]
-        let rows = try await storage.read { try $0.query(Statement.Credits.balances, values) }
+        let rows = try await storage.find(Statement.Credits.balances, values)
         return AccountBalances(
             account: account, environment: environment.rawValue,
             balances: try rows.map { row in
@@ -34,7 +34,7 @@ extension Ledger {
         _ request: SpendRequest, account: String, requestID: String = ""
     ) async throws -> LedgerSpending {
         let prepared = try prepare(request, account: account)
-        if let told = try await storage.read({ try prepared.wish.told($0) }) { return told }
+        if let told = try await storage.lookUp({ try prepared.wish.told($0) }) { return told }
         let note = note(.spent, account: prepared.wish.account, prepared.wish.idempotencyKey)
         let (spending, _) = try await commit { writing in
             let spent = try prepared.spend(in: writing)

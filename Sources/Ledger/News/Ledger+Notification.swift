@@ -82,7 +82,7 @@ extension Ledger {
     private func known(
         _ kept: KeptNotification, _ proven: ProvenPurchase?
     ) async throws -> Known? {
-        let (row, booked, account) = try await storage.read { reading in
+        let (row, booked, account) = try await storage.lookUp { reading in
             let booked = try proven.flatMap {
                 try Booking.find($0.key, reading, at: kept.receivedAt)
             }

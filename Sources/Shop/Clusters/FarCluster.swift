@@ -86,6 +86,11 @@ final class FarCluster: Storage {
         return try await watched { try await storage.lookUp(body) }
     }
 
+    func find(_ statement: Statement, _ values: [SQLValue]) async throws -> [Row] {
+        let storage = try await use()
+        return try await watched { try await storage.find(statement, values) }
+    }
+
     func write<Answer: Sendable>(
         _ body: @escaping @Sendable (any Writing) throws -> Answer
     ) async throws -> Answer {

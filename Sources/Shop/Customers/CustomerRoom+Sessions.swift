@@ -17,9 +17,7 @@ extension CustomerRoom {
         guard let token = SessionToken(token) else { throw Self.sessionUnknown }
         let key: [SQLValue] = [.integer(token.customer.value), .blob(token.hash)]
         let now = realm.ports.wall.now
-        let found = try await realm.lookUp(of: token.customer) {
-            try $0.first(Statement.Sessions.find, key)
-        }
+        let found = try await realm.find(of: token.customer, Statement.Sessions.find, key)
         guard let row = found, try row.integer("expires_at") > now.milliseconds
         else { throw Self.sessionUnknown }
         guard try row.optionalInteger("ended_at") == nil else { throw Self.sessionEnded }
@@ -55,9 +53,7 @@ extension CustomerRoom {
     /// it unchanged.
     func asOfNow(_ session: DeviceSession) async throws -> DeviceSession {
         let key: [SQLValue] = [.integer(session.customer.value), .blob(session.tokenHash)]
-        let row = try await realm.lookUp(of: session.customer) {
-            try $0.first(Statement.Sessions.find, key)
-        }
+        let row = try await realm.find(of: session.customer, Statement.Sessions.find, key)
         return try row.map { try DeviceSession($0, session.customer, session.tokenHash) }
             ?? session
     }

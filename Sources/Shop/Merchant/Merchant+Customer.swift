@@ -55,9 +55,8 @@ extension Merchant {
         unknown: AppleErrorResponse = .transactionIdNotFound
     ) async throws -> TransactionFacts {
         let number = try Self.number(id, invalid: invalid, unknown: unknown)
-        let row = try await realm.lookUp(ofNumber: number) {
-            try $0.first(Statement.Transactions.byID, [.integer(number)])
-        }
+        let row = try await realm.find(
+            ofNumber: number, Statement.Transactions.byID, [.integer(number)])
         guard let row, try row.text("bundle_id") == bundleID.value else {
             throw AppleRefusal(unknown)
         }

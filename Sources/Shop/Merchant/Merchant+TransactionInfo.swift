@@ -16,9 +16,8 @@ extension Merchant {
         if NumberLayout(number: number)?.kind == .appTransaction {
             throw AppleRefusal(.appTransactionIdNotSupported)
         }
-        let row = try await realm.lookUp(ofNumber: number) {
-            try $0.first(Statement.Transactions.byID, [.integer(number)])
-        }
+        let row = try await realm.find(
+            ofNumber: number, Statement.Transactions.byID, [.integer(number)])
         guard let row, try row.text("bundle_id") == bundleID.value else {
             throw AppleRefusal(.transactionIdNotFound)
         }

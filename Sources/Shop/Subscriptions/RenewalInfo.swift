@@ -22,10 +22,9 @@ extension Realm {
     func winBackOffers(for row: SubscriptionRow, at now: Timestamp) async throws -> [String] {
         guard row.subscription.status == .expired else { return [] }
         let shelf = try await loadShelf(for: row.customer)
-        let own = try await lookUp(of: row.customer) { reading in
-            try reading.first(Statement.Subscriptions.customer, [.integer(row.customer.value)])?
-                .optionalText("storefront")
-        }
+        let own = try await find(
+            of: row.customer, Statement.Subscriptions.customer, [.integer(row.customer.value)])?
+            .optionalText("storefront")
         guard let app = shelf.apps[row.bundleID],
             let storefront = Storefront.named(own ?? app.storefront)
         else { return [] }

@@ -22,6 +22,16 @@ extension Realm {
         ofNumber number: Int64, _ body: @escaping @Sendable (any Reading) throws -> Answer
     ) async throws -> Answer { try await clusters.of(number: number).read(body) }
 
+    /// Looks up the first row of one statement of the customer. See ``Storage/Storage/find(_:_:)``.
+    func find(
+        of customer: CustomerID, _ statement: Statement, _ values: [SQLValue]
+    ) async throws -> Row? { try await storage(of: customer).find(statement, values).first }
+
+    /// Looks up the first row of one statement in the database of a number.
+    func find(
+        ofNumber number: Int64, _ statement: Statement, _ values: [SQLValue]
+    ) async throws -> Row? { try await clusters.of(number: number).find(statement, values).first }
+
     /// Looks up rows by their keys in the database of a number.
     func lookUp<Answer: Sendable>(
         ofNumber number: Int64, _ body: @escaping @Sendable (any Reading) throws -> Answer
