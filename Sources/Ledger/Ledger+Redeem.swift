@@ -148,9 +148,11 @@ struct RedemptionWish: Hashable, Sendable {
     /// Returns what was done with this key, if anything was. Refusal:
     /// `redemptionContradicts`.
     func told(_ reading: any Reading) throws -> BookedRedemption? {
-        guard let told = try BookedRedemption.find(account, idempotencyKey, reading) else {
-            return nil
-        }
+        try BookedRedemption.find(account, idempotencyKey, reading).map(same)
+    }
+
+    /// Checks that what was done with this key is what is asked for now.
+    private func same(_ told: BookedRedemption) throws -> BookedRedemption {
         guard let field = difference(from: told.wish) else { return told }
         throw LedgerRefusal(
             .conflict, code: "redemptionContradicts",
@@ -162,8 +164,11 @@ struct RedemptionWish: Hashable, Sendable {
     /// Returns the redemption that was made with this key, if there is one.
     /// Refusals: `redemptionContradicts`, `keyReserved`.
     func redeemed(_ reading: any Reading) throws -> LedgerRedemption? {
-        guard let told = try told(reading) else { return nil }
-        guard let redemption = told.redemption else {
+        try BookedRedemption.find(account, idempotencyKey, reading).map(redeemed)
+    }
+
+    private func redeemed(_ told: BookedRedemption) throws -> LedgerRedemption {
+        guard let redemption = try same(told).redemption else {
             throw LedgerRefusal(
                 .conflict, code: "keyReserved", "This key belongs to a reservation.",
                 field: "idempotencyKey", rule: "one idempotency key is one redemption",
@@ -172,19 +177,27 @@ struct RedemptionWish: Hashable, Sendable {
         return redemption
     }
 
-    /// Runs in a commit, possibly twice: locks the account's line, checks for
-    /// the redemption, then spends one unit with a conditional statement.
+    /// Runs in a commit, possibly twice: locks the account's line, then spends one unit with
+    /// a conditional statement, unless the key was used before. These are sent together, so
+    /// that others wait for the line no longer than for the commit.
     func fulfil(
         _ writing: any Writing, at now: Timestamp
     ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
-        let revision = try lockLine(writing)
-        if let told = try redeemed(writing) { return (told, isNew: false) }
         let (byProduct, named) = (Statement.Booked.spendOfProduct, Statement.Booked.spendNamed)
-        guard
-            let row = try writing.first(
+        let key = SQLValue.text(idempotencyKey)
+        let answers = try writing.queryAll([
+            (Statement.Accounts.takeKnownLine, [.text(account)]),
+            (Statement.Redemptions.byKey, [.text(account), key]),
+            (
                 transactionID == nil ? byProduct : named,
-                wanted + [.integer(now.milliseconds), .integer(revision)])
-        else { throw try refusal(writing, at: now) }
+                wanted + [.integer(now.milliseconds), key]
+            ),
+        ])
+        guard !answers[0].isEmpty else { throw unknown }
+        if let told = try answers[1].first.map({ try redeemed(BookedRedemption($0)) }) {
+            return (told, isNew: false)
+        }
+        guard let row = answers[2].first else { throw try refusal(writing, at: now) }
         let redemption = BookedRedemption(
             self, of: try PurchaseKey(row), try row.text("product_id"),
             spent: (unit: Int(try row.integer("spent")), at: now))

@@ -200,17 +200,21 @@ extension Statement {
             "purchases.oldestNamed", [.text, .text, .text, .text, .text, .integer],
             oldest(named, now: "$6"))
 
-        /// Finds the purchase and spends one unit of it, in one statement, because others
-        /// wait for the account's line meanwhile.
+        /// Finds the purchase and spends one unit of it, unless the idempotency key was used
+        /// before. One statement, which is sent with that which locks the account's line:
+        /// others wait for the line meanwhile.
         private static func spendOldest(
-            _ condition: String, now: String, revision: String
+            _ condition: String, now: String, idempotencyKey: String
         ) -> String {
             let key = LedgerSchema.purchases.key.map { "p.\($0)" }.joined(separator: ", ")
             return """
-                UPDATE purchases SET spent = spent + 1, revision = \(revision)
+                UPDATE purchases SET spent = spent + 1,
+                    revision = (SELECT a.revision FROM accounts a WHERE a.account = $1)
                 WHERE (root, environment, bundle_id, transaction_id) IN (
                         \(oldest(key, condition, from: "purchases p", now: now)))
                     AND account = $1 AND \(unspent("purchases", now))
+                    AND NOT EXISTS (SELECT 1 FROM redemptions r
+                        WHERE r.account = $1 AND r.idempotency_key = \(idempotencyKey))
                 RETURNING root, environment, bundle_id, transaction_id, product_id, spent
                 """
         }
@@ -218,13 +222,13 @@ extension Statement {
         /// Spends a unit of a product's oldest purchase. Returns no row if none can be
         /// spent.
         static let spendOfProduct = Statement(
-            "purchases.spendOfProduct", [.text, .text, .text, .text, .integer, .integer],
-            spendOldest(ofProduct, now: "$5", revision: "$6"))
+            "purchases.spendOfProduct", [.text, .text, .text, .text, .integer, .text],
+            spendOldest(ofProduct, now: "$5", idempotencyKey: "$6"))
 
         /// Spends a unit of a named purchase. Returns no row if none can be spent.
         static let spendNamed = Statement(
-            "purchases.spendNamed", [.text, .text, .text, .text, .text, .integer, .integer],
-            spendOldest(named, now: "$6", revision: "$7"))
+            "purchases.spendNamed", [.text, .text, .text, .text, .text, .integer, .text],
+            spendOldest(named, now: "$6", idempotencyKey: "$7"))
 
         /// The purchases that a redemption names, spendable or not, to find out why none can
         /// be spent.

@@ -101,9 +101,9 @@ public enum SQLValue: Hashable, Sendable {
 public protocol Reading {
     func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row]
 
-    /// Runs the same statement for several rows of values, in order, and returns the
-    /// rows of each. An engine on a server waits once for all of them.
-    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]]
+    /// Runs several statements, in order, and returns the rows of each. An engine on a
+    /// server waits once for all of them.
+    func queryAll(_ queries: [(statement: Statement, values: [SQLValue])]) throws -> [[Row]]
 
     /// The database's own time, in milliseconds since 1970. It is used only for
     /// leases, which several processes must measure by the same clock.
@@ -116,9 +116,14 @@ extension Reading {
         try query(statement, values).first
     }
 
+    /// Runs the same statement for several rows of values, as ``queryAll(_:)`` does.
     public func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
-        try rows.map { try query(statement, $0) }
+        try queryAll(rows.map { (statement, $0) })
     }
+
+    public func queryAll(
+        _ queries: [(statement: Statement, values: [SQLValue])]
+    ) throws -> [[Row]] { try queries.map { try query($0.statement, $0.values) } }
 }
 
 /// What a writing closure can do. A write that must know whether it took effect

@@ -33,10 +33,14 @@ final class PostgresTransaction: Writing {
         }
     }
 
-    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
-        guard maySend, rows.count > 1 else { return try rows.map { try query(statement, $0) } }
+    func queryAll(
+        _ queries: [(statement: Statement, values: [SQLValue])]
+    ) throws -> [[Row]] {
+        guard maySend, queries.count > 1 else {
+            return try queries.map { try query($0.statement, $0.values) }
+        }
         return try running {
-            for values in rows {
+            for (statement, values) in queries {
                 try self.send(statement, statement.sql, values, isKept: true)
             }
             return try self.connection.keptAnswers().map(\.rows)

@@ -169,21 +169,44 @@ import Testing
             transactionID: taken.transactionId)
 
         let (now, revision) = (SQLValue.integer(Book.now.milliseconds), SQLValue.integer(9))
+        let unused = SQLValue.text("a key of its own")
         let place: [SQLValue] = [
             .text("blob"), .text("Sandbox"), .text(taken.bundleId),
         ]
         let spendings: [(Statement, [SQLValue])] = [
             (Statement.Booked.spend, key.values + [.text("blob"), revision, now]),
-            (Statement.Booked.spendOfProduct, place + [.text(taken.productId), now, revision]),
+            (Statement.Booked.spendOfProduct, place + [.text(taken.productId), now, unused]),
             (
                 Statement.Booked.spendNamed,
-                place + [.text(taken.transactionId), .null, now, revision]
+                place + [.text(taken.transactionId), .null, now, unused]
             ),
         ]
         for (statement, values) in spendings {
             let spent = try await book.storage.write { try $0.first(statement, values) }
             #expect(spent == nil, "\(statement.name)")
         }
+    }
+
+    /// It is sent before the answer that shows what the key has done.
+    @Test(arguments: [true, false])
+    func `the statement spends no second unit under a key`(isNamed: Bool) async throws {
+        let book = try await Book.open()
+        let taken = try await book.take(account: "blob") { $0.quantity = 3 }
+        try await book.redeem("order-1")
+        func spend(_ key: String) async throws -> Row? {
+            let place: [SQLValue] = [.text("blob"), .text("Sandbox"), .text(taken.bundleId)]
+            let end: [SQLValue] = [.integer(Book.now.milliseconds), .text(key)]
+            let (statement, wanted): (Statement, [SQLValue]) =
+                isNamed
+                ? (.Booked.spendNamed, [.text(taken.transactionId), .null])
+                : (.Booked.spendOfProduct, [.text(taken.productId)])
+            return try await book.storage.write {
+                try $0.first(statement, place + wanted + end)
+            }
+        }
+
+        #expect(try await spend("order-1") == nil)
+        #expect(try await spend("order-2")?.integer("spent") == 2)
     }
 
     @Test(

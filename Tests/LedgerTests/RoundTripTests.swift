@@ -78,7 +78,7 @@ import Testing
             costs == [
                 "take": "7 trips, 5 statements, 1 commits",
                 "take again": "2 trips, 1 statements, 0 commits",
-                "redeem": "5 trips, 5 statements, 1 commits",
+                "redeem": "3 trips, 5 statements, 1 commits",
                 // A commit in which nothing is written waits for nothing.
                 "redeem again": "2 trips, 1 statements, 1 commits",
                 "unspent": "2 trips, 1 statements, 0 commits",

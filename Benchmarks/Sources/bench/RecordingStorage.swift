@@ -99,9 +99,9 @@ private struct RecordingWriter: Writing {
         return try inner.query(statement, values)
     }
 
-    func queryEach(_ statement: Statement, _ rows: [[SQLValue]]) throws -> [[Row]] {
-        for values in rows { storage.note(statement, values) }
-        return try inner.queryEach(statement, rows)
+    func queryAll(_ queries: [(statement: Statement, values: [SQLValue])]) throws -> [[Row]] {
+        for (statement, values) in queries { storage.note(statement, values) }
+        return try inner.queryAll(queries)
     }
 
     func execute(_ statement: Statement, _ values: [SQLValue]) throws {
