@@ -160,7 +160,22 @@ struct Booking: Sendable {
         _ owner: String?, _ heir: String?, _ reading: any Reading
     ) throws -> String? {
         if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
-        return try heir ?? Merges.heir(of: account, unless: owner, reading)
+        let claiming = try account ?? (owner == nil ? subscriber(reading) : nil)
+        return try heir ?? Merges.heir(of: claiming, unless: owner, reading)
+    }
+
+    /// Returns the account to which the other periods of a subscription belong. A store
+    /// signs a renewal without an account if the first payment had none, and sends it to
+    /// nobody but the ledger.
+    private func subscriber(_ reading: any Reading) throws -> String? {
+        guard proven.facts.type == BookedFacts.subscription else { return nil }
+        let values: [SQLValue] = [
+            .text(proven.key.root), .text(proven.key.environment.rawValue),
+            .text(proven.key.bundleID), .text(proven.facts.originalTransactionID),
+        ]
+        let owner = try reading.first(Statement.Booked.ownerOfSubscription, values)
+            .map { try $0.text("account") }
+        return owner.flatMap { ErasedAccount.isOne($0) ? nil : $0 }
     }
 
     private func line(_ account: String, _ writing: any Writing) throws -> Int64 {

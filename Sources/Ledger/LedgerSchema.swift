@@ -14,6 +14,7 @@ enum LedgerSchema {
         Migration(5, "accounts", accountTables.flatMap(\.ddl)),
         Migration(6, "webhooks", webhookTables.flatMap(\.ddl)),
         Migration(7, "an index of what can be redeemed", [unspentIndex]),
+        Migration(8, "an index of subscriptions' purchases", [subscriptionIndex]),
     ]
 
     private static let firstTables = [
@@ -78,6 +79,13 @@ enum LedgerSchema {
         CREATE INDEX purchases_unspent ON purchases
             (account, environment, bundle_id, product_id, purchased_at, transaction_id, root)
         WHERE spent < quantity AND revoked_at IS NULL
+        """
+
+    /// Finds the account to which a subscription belongs.
+    private static let subscriptionIndex = """
+        CREATE INDEX purchases_subscription ON purchases
+            (original_transaction_id, purchased_at, transaction_id)
+        WHERE product_type = '\(BookedFacts.subscription)'
         """
 
     /// The units that are spent or reserved. A row has a unit once it is spent. Before

@@ -45,6 +45,8 @@ struct BookedFacts: Hashable, Sendable {
     /// Whether its units can be spent. Other types are owned or subscribed to.
     var isRedeemable: Bool { Self.redeemableTypes.contains(type) }
 
+    /// The type of what renews.
+    static let subscription = "Auto-Renewable Subscription"
     static let redeemableTypes = ["Consumable", "Non-Renewing Subscription"]
 
     /// Returns the first field in which two proofs of one purchase differ. Nil

@@ -65,7 +65,7 @@ extension ProvenPurchase {
         case .nonConsumable: return "Non-Consumable"
         case .consumable: return "Consumable"
         case .nonRenewing: return "Non-Renewing Subscription"
-        case .autoRenewable: return "Auto-Renewable Subscription"
+        case .autoRenewable: return BookedFacts.subscription
         default: throw incomplete("type", "a type of product, 0 to 3")
         }
     }

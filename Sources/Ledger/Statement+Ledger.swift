@@ -107,6 +107,18 @@ extension Statement {
             RETURNING transaction_id
             """)
 
+        /// The account of a subscription's newest purchase that has one. The original
+        /// transaction is the subscription's.
+        static let ownerOfSubscription = Statement(
+            "purchases.ownerOfSubscription", [.text, .text, .text, .text],
+            """
+            SELECT account FROM purchases
+            WHERE root = $1 AND environment = $2 AND bundle_id = $3
+                AND original_transaction_id = $4 AND account IS NOT NULL
+                AND product_type = '\(BookedFacts.subscription)'
+            ORDER BY purchased_at DESC, transaction_id DESC LIMIT 1
+            """)
+
         /// Assigns a purchase without an account to one. Returns no row if it
         /// has one already.
         static let claim = Statement(
@@ -293,9 +305,9 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct,
-            oldestNamed,
-            spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,
+            byKey, insert, ownerOfSubscription, claim, setFate, setFacts, unspentPage,
+            ofAccount, oldestOfProduct, oldestNamed, spendOfProduct, spendNamed, candidates,
+            spend, hold, spendHeld, giveBack,
         ]
     }
 

@@ -29,6 +29,6 @@ import Testing
         #expect(outcome.status == 0, "\(outcome.output) \(outcome.errors)")
         let checks = try JSONDecoder().decode(
             [String: Bool].self, from: Data(outcome.output.utf8))
-        #expect(checks.count == 24)
+        #expect(checks.count == 25)
     }
 }

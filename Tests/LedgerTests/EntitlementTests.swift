@@ -95,6 +95,58 @@ import Testing
         #expect(gold.map(\.endDate) == [Book.now.adding(seconds: Self.day(75))])
     }
 
+    /// Nobody but the ledger hears of a renewal, so that an app cannot name its account.
+    @Test func `a renewal without an account belongs to the subscriber`() async throws {
+        let book = try await Book.open(grants: Self.rules())
+        func period(_ id: Int, account: String?, first: Int = 1) async throws {
+            _ = try await book.prove(id, product: "gold", account: account) {
+                $0.type = "Auto-Renewable Subscription"
+                $0.originalTransactionId = Book.id(first)
+                $0.purchaseDate = Book.now.adding(seconds: Self.day(30 * Int64(id - 4)))
+                $0.expiresDate = Book.now.adding(seconds: Self.day(30 * Int64(id - 3)))
+            }
+        }
+        // The first periods are heard of before the app names an account.
+        try await period(1, account: nil)
+        try await period(2, account: nil)
+        #expect(try await book.active("ann") == [])
+        try await period(2, account: "ann")
+        try await period(3, account: nil)
+        try await period(4, account: nil)
+        // Another subscription is nobody's.
+        try await period(5, account: nil, first: 5)
+
+        #expect(try await book.active("ann") == ["gold"])
+        #expect(
+            try await refusal { try await period(4, account: "ben") }
+                == ["purchaseClaimed", "account"])
+        #expect(try await book.active("ben") == [])
+        try await period(5, account: "ben", first: 5)
+        // What the first period lacked, its next news repairs.
+        try await book.prove(1, product: "gold", account: nil, signed: 5) {
+            $0.type = "Auto-Renewable Subscription"
+            $0.purchaseDate = Book.now.adding(seconds: Self.day(-90))
+            $0.expiresDate = Book.now.adding(seconds: Self.day(-59))
+        }
+        let span = try await book.ledger.reason(account: "ann", entitlement: "gold")
+        #expect(span.purchases.count == 4)
+    }
+
+    @Test func `a renewal belongs to nobody whose account was erased`() async throws {
+        let book = try await Book.open(grants: Self.rules())
+        func period(_ id: Int, account: String?) async throws -> BookedPurchase {
+            try await book.prove(id, product: "gold", account: account) {
+                $0.type = "Auto-Renewable Subscription"
+                $0.originalTransactionId = Book.id(1)
+                $0.expiresDate = Book.now.adding(seconds: Self.day(30))
+            }
+        }
+        _ = try await period(1, account: "ann")
+        _ = try await book.ledger.erase(account: "ann")
+
+        #expect(try await period(2, account: nil).account == nil)
+    }
+
     @Test func `a grace period counts as last signed, whenever it is heard`() async throws {
         let book = try await Book.open(grants: Self.rules())
         let info = { (signed: Int64, grace: Int64?) throws in

@@ -78,6 +78,27 @@ import Testing
         #expect(deeds.filter { $0 == "subscription.changeAll" }.count == 1)
     }
 
+    /// As one that it extends by itself: at most twice in a year.
+    @Test func `a merchant's server extends everyone within its limits`() async throws {
+        let world = try await subscribed(2)
+        let merchant = try await world.merchant()
+        var counts: [[Int64?]] = []
+        for number in 1...3 {
+            let id = "00000000-0000-4000-8000-00000000000\(number)"
+            let body = """
+                {"extendByDays":7,"extendReasonCode":1,"requestIdentifier":"\(id)",
+                "productId":"news"}
+                """
+            _ = try await merchant.extendAll(Array(body.utf8), TestWorld.context)
+            let status = try await merchant.extensionStatus(id, product: "news")
+            counts.append([status.succeededCount, status.failedCount])
+        }
+        let operators = try await extend(world)
+
+        #expect(counts == [[2, 0], [2, 0], [0, 2]])
+        #expect(operators.succeededCount == 2)
+    }
+
     @Test func `a customer whose own clock is ahead is extended too`() async throws {
         let world = try await subscribed(0)
         let customers = world.realm.customers

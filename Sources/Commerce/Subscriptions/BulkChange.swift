@@ -13,6 +13,9 @@ public struct BulkChange: Hashable, Sendable, Codable {
     public let storefronts: [String]?
     /// When it was requested. It concerns no customer who subscribed later.
     public let requestedAt: Timestamp
+    /// Whether a merchant's server requested it, which may extend a subscription only within
+    /// limits. Absent in older stores: an operator did.
+    public let isMerchants: Bool?
 
     public enum Kind: Hashable, Sendable, Codable {
         /// Moves the next renewal, without a charge.
@@ -22,8 +25,10 @@ public struct BulkChange: Hashable, Sendable, Codable {
     }
 
     public init(
-        _ kind: Kind, productID: ProductID, storefronts: [String]? = nil, requestedAt: Timestamp
+        _ kind: Kind, productID: ProductID, storefronts: [String]? = nil,
+        requestedAt: Timestamp, isMerchants: Bool? = nil
     ) {
+        self.isMerchants = isMerchants
         self.kind = kind
         self.productID = productID
         self.storefronts = storefronts

@@ -85,11 +85,7 @@ extension SubscriptionRoom {
                 row.subscription, in: context.storefront.countryCode,
                 isOnOtherClock: line.clock != .realm)
             guard isConcerned else { return .leave(()) }
-            let events: [SubscriptionEvent]?
-            do throws(SubscriptionRefusal) {
-                events = try bulk.change.events(
-                    of: row.subscription, at: line.now, cause: .operator)
-            } catch { events = nil }
+            let events = try Self.events(of: bulk.change, row, line)
             let mark = BulkMark(key: bulk.key, subscription: id)
             guard try mark.write(isDone: events != nil, line) else { return .leave(()) }
             guard let events else {
@@ -104,6 +100,18 @@ extension SubscriptionRoom {
         guard case .commit = ending else { return }
         realm.wake(customer)
         realm.ring(customer)
+    }
+
+    /// The events of a change of one subscription. Nil if it cannot be made.
+    private static func events(
+        of change: BulkChange, _ row: SubscriptionRow, _ line: CustomerLine
+    ) throws -> [SubscriptionEvent]? {
+        do {
+            if case .extend(let days) = change.kind, change.isMerchants == true {
+                return try extended(row, days: days, line)
+            }
+            return try change.events(of: row.subscription, at: line.now, cause: .operator)
+        } catch is AppleRefusal { return nil } catch is SubscriptionRefusal { return nil }
     }
 
     /// Every subscription was visited. The commit that removes the errand writes how

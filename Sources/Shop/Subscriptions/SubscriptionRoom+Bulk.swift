@@ -34,7 +34,8 @@ extension SubscriptionRoom {
                 change: BulkChange(
                     kind, productID: ProductID(request.productId),
                     storefronts: request.storefronts,
-                    requestedAt: try Realm.now(house.writing, wall: house.wall)))
+                    requestedAt: try Realm.now(house.writing, wall: house.wall),
+                    isMerchants: isAudited ? nil : true))
             return .commit(try Self.add(row, isAudited: isAudited, house))
         }
         try Self.check(wanted.change, is: kind, of: request)

@@ -53,8 +53,9 @@ extension SubscriptionRoom {
         return ending.answer
     }
 
-    /// The events of an extension, or why there is none.
-    private static func extended(
+    /// The events of an extension that a merchant's server requests, or why there is none.
+    /// Throws ``AppleRefusal``, in order: 4030004, 4030005.
+    static func extended(
         _ row: SubscriptionRow, days: Int, _ line: CustomerLine
     ) throws -> [SubscriptionEvent] {
         guard row.subscription.current.price.amount.milliunits > 0 else {
