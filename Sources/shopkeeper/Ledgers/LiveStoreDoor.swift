@@ -26,6 +26,12 @@ enum LiveStoreDoor {
                     status: answer.status, retryAfter: answer.headers["retry-after"],
                     body: answer.body)
             } catch {
+                // Whatever the merchant's server says beside its status is not read.
+                if call.receiver == .merchant, error.code == .answerTooLarge,
+                    let status = error.status
+                {
+                    return StoreAnswer(status: status)
+                }
                 throw StoreUnreached(error.reason)
             }
         }
