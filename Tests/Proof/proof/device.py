@@ -197,9 +197,6 @@ class Device:
             self.unsettled.append(purchase)
         self.at_once([(purchase, self._random.choice(self._fronts)) for purchase in purchases])
 
-    def catch_up(self):
-        """In the calm: what a short round had no time for."""
-
     def ask_again(self, purchase):
         self.settle(purchase, self.put(purchase, self.bodies[purchase]))
 

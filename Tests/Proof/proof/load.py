@@ -79,7 +79,6 @@ class Load:
             if device.world["subscribes"]:
                 pause.wait(SUBSCRIBER_PAUSE)
         self.calm.wait()
-        device.catch_up()
         if not device.wind_up(WIND_UP_SECONDS):
             self.complaints.append(f"{device.name} could not wind up")
         # Devices of one customer read to the end only when both have finished, and when

@@ -20,7 +20,6 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from . import journal
-from .worlds import plans
 
 # What may happen to a call, and how often in a thousand.
 MISCHIEF = [
@@ -33,8 +32,6 @@ MISCHIEF = [
 ]
 DECLINED_IN_A_THOUSAND = 60
 SLOW_SECONDS = 0.25
-# How long a charge for a subscription waits for another one.
-MEETING_SECONDS = 0.15
 
 
 class Book:
@@ -167,32 +164,6 @@ class Mischief:
         return None, declines
 
 
-class Meetings:
-    """Lets two charges for one subscription of one customer overlap: both are made then,
-    and one is given back. By chance alone, that happens in most short rounds, but not in
-    all. Renewals do not wait."""
-
-    def __init__(self, products):
-        self._products = products
-        self._lock = threading.Lock()
-        #: The charges that wait, by customer and product.
-        self._waiting = {}
-
-    def attend(self, key, order):
-        """Waits for a moment, or until another charge comes."""
-        if order["productId"] not in self._products or "/renewal/" in key:
-            return
-        pair, has_met = (order["customer"], order["productId"]), threading.Event()
-        with self._lock:
-            other, before = self._waiting.setdefault(pair, (key, has_met))
-        if before is has_met:
-            has_met.wait(MEETING_SECONDS)
-            with self._lock:
-                del self._waiting[pair]
-        elif other != key:
-            before.set()
-
-
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 30
@@ -219,8 +190,6 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(500, {"error": "out of order"})
         if mischief == "slow":
             self.server.pause(SLOW_SECONDS)
-        if verb is None and order:
-            self.server.meetings.attend(key, order)
         status, answer = self.act(key, verb, order, declines, arrival)
         if mischief == "die after charging" and order is not None:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -287,7 +256,6 @@ def main():
     arguments = parser.parse_args()
     server = Server(("127.0.0.1", arguments.port), Handler)
     server.book = Book(arguments.log)
-    server.meetings = Meetings(set(plans()))
     server.mischief = Mischief(arguments.seed, arguments.calm_file)
     print(f"listening {server.server_address[1]}", flush=True)
     server.serve_forever()

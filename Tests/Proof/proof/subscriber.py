@@ -115,15 +115,6 @@ class Subscriber(Device):
         else:
             self.at_once([(each, self._random.choice(self._fronts)) for each in purchases])
 
-    def catch_up(self):
-        """The dearest subscription twice at the same moment: both are charged, and one of
-        the charges is given back, unless it is the customer's already."""
-        shown = self.quote() if self.token is not None or self.sign_in() else []
-        if shown:
-            dearest = max(shown, key=lambda product: product["price"])
-            purchases = [self._begin(dearest) for _ in range(2)]
-            self.at_once([(each, self._random.choice(self._fronts)) for each in purchases])
-
     def _begin(self, product):
         purchase = self._uuid()
         self.bodies[purchase] = {
