@@ -13,7 +13,9 @@ STOP_SECONDS = 0.15
 KILL_SECONDS = 0.2
 # How often a stand is tried, and for how long what is owed may take after each leap.
 REST_TRIES = 40
-LEAP = {"advanceMilliseconds": 2 * 3_600_000}
+LEAP_MILLISECONDS = 2 * 3_600_000
+# So many leaps are short. Later ones double, up to six weeks.
+SHORT_LEAPS, DOUBLINGS = 8, 9
 
 
 class Jumper(Actor):
@@ -65,9 +67,13 @@ class Jumper(Actor):
 
     def rest(self, is_owed, seconds):
         """Lets the clock come to a stand with nothing owed: `is_owed` reads that. True if
-        that was possible. What failed and is tried again later comes by small leaps."""
-        for _ in range(REST_TRIES):
-            self.call("control", "POST", self._clock, LEAP, verb="jump")
+        that was possible. What failed and is tried again later comes by short leaps. A sale
+        in a jump that was stopped is dated by where the jump went, so that its notification
+        may be due months later."""
+        for number in range(REST_TRIES):
+            doublings = min(max(number - SHORT_LEAPS, 0), DOUBLINGS)
+            leap = {"advanceMilliseconds": LEAP_MILLISECONDS << doublings}
+            self.call("control", "POST", self._clock, leap, verb="jump")
             deadline = time.monotonic() + seconds
             while time.monotonic() < deadline and is_owed():
                 time.sleep(0.05)
