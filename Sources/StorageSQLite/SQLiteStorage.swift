@@ -7,9 +7,9 @@ public import Storage
 /// memory. Only one process may use a file: see ``DirectoryLock``.
 ///
 /// Closures run on its own threads: one writes, and a few read a file (memory
-/// has only the first). Look-ups in a file run on the calling thread. Writes that wait during a commit share the next commit
-/// and its sync. Each has its own outcome, and no caller is answered before its
-/// write is durable.
+/// has only the first). Look-ups in a file run on the calling thread. Writes that
+/// wait during a commit share the next commit and its sync. Each has its own
+/// outcome, and no caller is answered before its write is durable.
 ///
 /// Cancelling the calling task has no effect: a write runs to its end, so that
 /// its outcome is known.
