@@ -13,37 +13,44 @@ struct InventedTransaction {
 
     private let request: SignNotificationRequest
     private let now: Timestamp
+    private let event: NotifiedEvent
 
     init(_ request: SignNotificationRequest, at now: Timestamp) {
         (self.request, self.now) = (request, now)
+        var event = NotifiedEvent(request, at: now)
+        if event.choosesNext {
+            event.nextProduct = (request.productId ?? Self.productID) + ".next"
+        }
+        self.event = event
     }
 
-    /// Types that are about any product have an invented consumable.
-    private var isSubscription: Bool {
-        let others = [
-            NotificationKind.consumptionRequest, NotificationKind.oneTimeCharge, "REFUND",
-            "REFUND_DECLINED", "REFUND_REVERSED", NotificationKind.revoke,
-        ]
-        return !others.contains(request.notificationType)
-    }
-
-    private var isFirst: Bool { request.notificationType == "SUBSCRIBED" || !isSubscription }
-
-    /// Whether the period has ended.
-    private var hasEnded: Bool {
-        ["DID_FAIL_TO_RENEW", "EXPIRED", "GRACE_PERIOD_EXPIRED"].contains(request.notificationType)
-    }
-
-    private var end: Timestamp { now.adding(seconds: hasEnded ? -1 : Self.month) }
-
-    var status: Int {
-        switch (request.notificationType, request.subtype) {
-        case ("EXPIRED", _): 2
-        case ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"): 4
-        case ("DID_FAIL_TO_RENEW", _), ("GRACE_PERIOD_EXPIRED", _): 3
-        default: 1
+    private var type: ProductType {
+        switch request.notificationType {
+        // Types that are about any product have a consumable.
+        case NotificationKind.consumptionRequest, NotificationKind.oneTimeCharge, "REFUND",
+            "REFUND_DECLINED", "REFUND_REVERSED":
+            .consumable
+        // A member of the family loses it, so it is one that can be shared.
+        case NotificationKind.revoke: .nonConsumable
+        default: .autoRenewable
         }
     }
+
+    private var isSubscription: Bool { type == .autoRenewable }
+    private var isShared: Bool { request.notificationType == NotificationKind.revoke }
+
+    /// Whether it is the customer's first transaction of the product.
+    private var isFirst: Bool {
+        !isSubscription || request.subtype == "INITIAL_BUY"
+            || request.notificationType == "SUBSCRIBED" && request.subtype == nil
+    }
+
+    /// Whether the customer bought it, and the time did not.
+    private var isBought: Bool {
+        isFirst || ["RESUBSCRIBE", "UPGRADE"].contains(request.subtype)
+    }
+
+    private var end: Timestamp { now.adding(seconds: event.hasEnded ? -1 : Self.month) }
 
     func payload(_ environment: Environment) -> JWSTransactionDecodedPayload {
         let begin = isSubscription ? end.adding(seconds: -Self.month) : now
@@ -55,15 +62,16 @@ struct InventedTransaction {
         payload.purchaseDate = begin
         payload.originalPurchaseDate = isFirst ? begin : begin.adding(seconds: -Self.month)
         payload.quantity = 1
-        payload.type = (isSubscription ? ProductType.autoRenewable : .consumable).name
-        payload.inAppOwnershipType = Ownership.purchased.wireName
+        payload.type = type.name
+        payload.inAppOwnershipType =
+            (isShared ? Ownership.familyShared : .purchased).wireName
         payload.signedDate = now
         payload.environment = environment.rawValue
         payload.storefront = "USA"
         payload.storefrontId = Storefront.named("USA")?.id
         payload.transactionReason =
-            (isFirst ? TransactionReason.purchase : .renewal).wireName
-        payload.price = 4990
+            (isBought ? TransactionReason.purchase : .renewal).wireName
+        payload.price = isShared ? 0 : 4990
         payload.currency = "USD"
         payload.appTransactionId = Self.appTransactionID
         if isSubscription {
@@ -71,48 +79,30 @@ struct InventedTransaction {
             payload.subscriptionGroupIdentifier = "group"
             payload.webOrderLineItemId = "1000999999999000"
         }
-        if ["REFUND", NotificationKind.revoke].contains(request.notificationType) {
-            payload.revocationDate = now
-            payload.revocationReason = RevocationReason.other.rawValue
-            payload.revocationType =
-                (request.notificationType == "REFUND"
-                ? RevocationType.refundFull : .family).rawValue
-        }
+        event.mark(&payload)
         return payload
     }
 
-    /// Nil if it is no subscription.
-    func renewal(_ environment: Environment) -> JWSRenewalInfoDecodedPayload? {
+    /// The renewal and the status. Nil if it is no subscription.
+    func renewal(
+        _ environment: Environment
+    ) -> (payload: JWSRenewalInfoDecodedPayload, status: Int)? {
         guard isSubscription else { return nil }
-        let isOn = ![
-            "EXPIRED/VOLUNTARY", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
-        ].contains(request.notificationType + "/" + (request.subtype ?? ""))
         var renewal = JWSRenewalInfoDecodedPayload()
         renewal.originalTransactionId = Self.original
         renewal.productId = request.productId ?? Self.productID
         renewal.autoRenewProductId = renewal.productId
-        renewal.autoRenewStatus = isOn ? 1 : 0
+        renewal.autoRenewStatus = 1
         renewal.environment = environment.rawValue
         renewal.signedDate = now
-        renewal.recentSubscriptionStartDate = end.adding(seconds: -2 * Self.month)
+        renewal.recentSubscriptionStartDate = end.adding(
+            seconds: (isFirst ? -1 : -2) * Self.month)
         renewal.renewalDate = end
         renewal.appTransactionId = Self.appTransactionID
-        if isOn {
-            renewal.renewalPrice = 4990
-            renewal.currency = "USD"
-        }
-        if status == 3 || status == 4 { renewal.isInBillingRetryPeriod = true }
-        if status == 4 { renewal.gracePeriodExpiresDate = now.adding(seconds: 16 * 86_400) }
-        if request.notificationType == "EXPIRED" {
-            renewal.expirationIntent =
-                [
-                    "VOLUNTARY": 1, "BILLING_RETRY": 2, "PRICE_INCREASE": 3,
-                    "PRODUCT_NOT_FOR_SALE": 4,
-                ][request.subtype ?? ""] ?? 5
-        }
-        if request.notificationType == "PRICE_INCREASE" {
-            renewal.priceIncreaseStatus = request.subtype == "ACCEPTED" ? 1 : 0
-        }
-        return renewal
+        renewal.renewalPrice = 4990
+        renewal.currency = "USD"
+        var status = SubscriptionStatus.active.rawValue
+        event.mark(&renewal, &status, sale: payload(environment))
+        return (renewal, status)
     }
 }

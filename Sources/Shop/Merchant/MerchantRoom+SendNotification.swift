@@ -266,10 +266,17 @@ extension MerchantRoom {
     }
 
     /// Adds what is true of a subscription now.
-    func state(
+    private func state(
         _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
     ) async throws {
-        guard facts.type == .autoRenewable else { return }
+        guard let row = try await subscription(of: facts) else { return }
+        data.signedRenewalInfo = try realm.sign(try await renewal(row, at: now))
+        data.status = row.subscription.status(at: now).rawValue
+    }
+
+    /// The subscription that a transaction belongs to. Nil for other products.
+    func subscription(of facts: TransactionFacts) async throws -> SubscriptionRow? {
+        guard facts.type == .autoRenewable else { return nil }
         let row = try await realm.read(of: facts.customer) { reading in
             facts.ownership == .familyShared
                 ? try FamilyShareRow.find(facts.id, of: facts.customer, reading)?
@@ -279,10 +286,14 @@ extension MerchantRoom {
         guard let row else {
             throw StorageFault(.malformedRow, "a notification whose subscription is gone")
         }
-        data.signedRenewalInfo = try realm.sign(
-            row,
-            winBackOffers: row.isShared ? [] : try await realm.winBackOffers(for: row, at: now),
-            at: now)
-        data.status = row.subscription.status(at: now).rawValue
+        return row
+    }
+
+    /// What is true of a subscription's renewal now.
+    func renewal(
+        _ row: SubscriptionRow, at now: Timestamp
+    ) async throws -> JWSRenewalInfoDecodedPayload {
+        let offers = row.isShared ? [] : try await realm.winBackOffers(for: row, at: now)
+        return realm.payload(row, winBackOffers: offers, at: now)
     }
 }

@@ -116,28 +116,59 @@ extension MerchantRoom {
             data.consumptionRequestReason = RefundWish.unintended.rawValue
         }
         if let id = request.transactionId {
-            try await describe(id, of: request.bundleId, at: now, in: &data)
+            try await describe(id, request, at: now, in: &data)
         } else {
             try invent(request, at: now, in: &data)
         }
         return data
     }
 
-    /// Describes an existing transaction as it is now.
+    /// Describes an existing transaction as it is now, and as the event would have left
+    /// it.
     private func describe(
-        _ id: String, of bundleID: String, at now: Timestamp, in data: inout NotificationData
+        _ id: String, _ request: SignNotificationRequest, at now: Timestamp,
+        in data: inout NotificationData
     ) async throws {
         guard let number = Edge.number(id) else { throw PurchaseRoom.transactionNotFound }
         let row = try await realm.read(ofNumber: number) {
             try $0.first(Statement.Transactions.byID, [.integer(number)])
         }
-        guard let row, try row.text("bundle_id") == bundleID else {
+        guard let row, try row.text("bundle_id") == request.bundleId else {
             throw PurchaseRoom.transactionNotFound
         }
         let facts = try TransactionFacts(row: row)
         let own = max(now, facts.changedAt)
-        data.signedTransactionInfo = try realm.sign(facts, at: own)
-        try await state(facts, at: own, in: &data)
+        var event = NotifiedEvent(request, at: own)
+        var sale = facts.payload(environment: realm.description.environment, signedAt: own)
+        event.mark(&sale)
+        data.signedTransactionInfo = try realm.sign(sale)
+        guard let subscription = try await subscription(of: facts) else { return }
+        if event.choosesNext {
+            event.nextProduct = try await otherProduct(for: subscription, facts, at: own)
+        }
+        var renewal = try await renewal(subscription, at: own)
+        var status = subscription.subscription.status(at: own).rawValue
+        event.mark(&renewal, &status, sale: sale)
+        data.signedRenewalInfo = try realm.sign(renewal)
+        data.status = status
+    }
+
+    /// A product of the group that a customer can change to: of a lower level, if there
+    /// is one.
+    private func otherProduct(
+        for row: SubscriptionRow, _ facts: TransactionFacts, at now: Timestamp
+    ) async throws -> String? {
+        let shelf = try await realm.loadShelf(for: row.customer)
+        guard let storefront = Storefront.named(facts.storefront),
+            let products = shelf.apps[row.bundleID]?.products
+        else { return nil }
+        let own = row.subscription.current.productID
+        let plans = products.compactMap {
+            shelf.plan($0.id, of: row.bundleID, in: storefront, at: now)
+        }.filter { $0.groupID == row.subscription.groupID }
+        let level = plans.first { $0.productID == own }?.level ?? 0
+        let others = plans.filter { $0.productID != own }
+        return (others.first { $0.level > level } ?? others.first)?.productID.value
     }
 
     /// Invents a transaction that the type can be about.
@@ -145,11 +176,11 @@ extension MerchantRoom {
         _ request: SignNotificationRequest, at now: Timestamp, in data: inout NotificationData
     ) throws {
         let invented = InventedTransaction(request, at: now)
-        data.signedTransactionInfo = try realm.sign(
-            invented.payload(realm.description.environment))
-        guard let renewal = invented.renewal(realm.description.environment) else { return }
-        data.signedRenewalInfo = try realm.authority.transactions.sign(renewal)
-        data.status = invented.status
+        let environment = realm.description.environment
+        data.signedTransactionInfo = try realm.sign(invented.payload(environment))
+        guard let (renewal, status) = invented.renewal(environment) else { return }
+        data.signedRenewalInfo = try realm.sign(renewal)
+        data.status = status
     }
 
     private func purchaseToken(

@@ -11,10 +11,21 @@ extension Realm {
     func sign(
         _ row: SubscriptionRow, winBackOffers: [String] = [], at now: Timestamp
     ) throws -> String {
+        try sign(payload(row, winBackOffers: winBackOffers, at: now))
+    }
+
+    func sign(_ payload: JWSRenewalInfoDecodedPayload) throws -> String {
         ports.log(.debug, "renewal signed")
+        return try authority.transactions.sign(payload)
+    }
+
+    /// The payload to sign.
+    func payload(
+        _ row: SubscriptionRow, winBackOffers: [String], at now: Timestamp
+    ) -> JWSRenewalInfoDecodedPayload {
         var payload = row.renewalInfo(environment: description.environment, signedAt: now)
         payload.eligibleWinBackOfferIds = winBackOffers.isEmpty ? nil : winBackOffers
-        return try authority.transactions.sign(payload)
+        return payload
     }
 
     /// Returns the win-back offers that a customer may redeem now: of all products
@@ -116,7 +127,7 @@ extension SubscriptionRow {
 extension Expiration {
     /// The number in signed renewals.
     /// [Apple's page](https://developer.apple.com/documentation/appstoreserverapi/expirationintent)
-    fileprivate var intent: Int {
+    var intent: Int {
         switch self {
         case .cancelled: 1
         case .billing: 2
