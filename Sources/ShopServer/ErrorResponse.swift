@@ -15,21 +15,47 @@ enum ErrorResponse {
         switch error {
         case let refusal as Refusal: ErrorAnswer(ErrorReply(refusal))
         case let refusal as AppleRefusal: answer(refusal)
+        case let refused as RefusalAtApplesDoor: asApple(ErrorAnswer(ErrorReply(refused.refusal)))
         default: nil
         }
     }
 
-    /// Restates an answer for a client of Apple's protocol: what is wrong with an
-    /// address, and the store's own faults.
+    /// Restates an answer for a client of Apple's protocol: what is wrong with a request
+    /// before the door sees it, and the store's own faults. HTTP's status stays. A
+    /// request that may not ask here at all (403, 421) has not reached the door. Its
+    /// answer is for the operator, and says what to set.
     static func asApple(_ answer: ErrorAnswer) -> ErrorAnswer {
         let error: AppleErrorResponse
         switch answer.response.status.code {
-        case 400: error = .generalBadRequest
-        case 500: error = .generalInternal
-        default: return answer
+        case 401, 403, 421: return answer
+        case 429: error = .rateLimitExceeded
+        case 400..<500, 501: error = .generalBadRequest
+        case 503: error = .generalInternalRetryable
+        default: error = .generalInternal
         }
-        guard let response = try? Response.json(error, status: answer.response.status.code) else {
-            return answer
+        return restated(answer, as: error)
+    }
+
+    /// The same for a client of verifyReceipt.
+    static func asReceiptStatus(_ answer: ErrorAnswer) -> ErrorAnswer {
+        let status: ReceiptStatus
+        switch answer.response.status.code {
+        case 403, 421: return answer
+        case 405: status = .notPost
+        case 400..<500, 501: status = .malformed
+        case 503: status = .unavailable
+        default: status = .internalError
+        }
+        return restated(answer, as: VerifyReceiptResponse(status))
+    }
+
+    private static func restated(_ answer: ErrorAnswer, as body: some Encodable) -> ErrorAnswer {
+        let status = answer.response.status.code
+        guard var response = try? Response.json(body, status: status) else { return answer }
+        response.headers[.allow] = answer.response.headers[.allow]
+        // At 429 Apple's clients read it as a date.
+        if status != 429 {
+            response.headers[.retryAfter] = answer.response.headers[.retryAfter]
         }
         return ErrorAnswer(response: response, code: answer.code, fault: answer.fault)
     }
@@ -58,6 +84,12 @@ enum ErrorResponse {
             }, as: UTF8.self)
         return "Bearer error=\"invalid_token\", error_description=\"\(plain)\""
     }
+}
+
+/// A refusal of the store's own at a route of Apple's protocol, whose clients do not read
+/// its form.
+struct RefusalAtApplesDoor: Error {
+    let refusal: Refusal
 }
 
 /// Rejections by the store's doors.

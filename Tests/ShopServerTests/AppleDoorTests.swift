@@ -246,6 +246,64 @@ import Testing
         }
     }
 
+    @Test func `what is not written is Apple's error that may be repeated`() async throws {
+        try await TestServer.with { server in
+            try await server.store.realm(named: Store.defaultRealm).catalogue.setNotificationURL(
+                "http://127.0.0.1:9/", bundleID: TestServer.bundleID.value,
+                Shop.RequestContext(requestID: "test"))
+            let bearer = try await server.bearerToken()
+            func test() async throws -> Reply {
+                try await server.send("POST", "/inApps/v1/notifications/test", bearer: bearer)
+            }
+            try await server.storages.pragma("query_only = 1")
+            let refused = try await test()
+            try await server.storages.pragma("query_only = 0")
+
+            #expect(refused.status == 503 && refused.header("Retry-After") == "5")
+            #expect(try refused.decoded(AppleErrorResponse.self) == .generalInternalRetryable)
+            #expect(try await test().status == 200)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "/inApps/v1/nothing", nil, 404), ("GET", "/inApps/", nil, 404),
+            ("GET", "/realms/nowhere/inApps/v1/transactions/1", nil, 404),
+            ("PUT", "/realms/nowhere/inApps/v1/messaging/image/1", nil, 404),
+            ("DELETE", "/inApps/v1/transactions/1", nil, 405),
+            (
+                "POST", "/inApps/v1/notifications/history", [UInt8](repeating: 32, count: 600_000),
+                413
+            ),
+        ] as [(String, String, [UInt8]?, Int)])
+    func `what HTTP refuses has Apple's form`(
+        method: String, path: String, body: [UInt8]?, status: Int
+    ) async throws {
+        try await TestServer.with { server in
+            let reply = try await server.send(
+                method, path, body, bearer: try await server.bearerToken())
+
+            #expect(reply.status == status, "\(reply.text)")
+            #expect(reply.header("Content-Type") == "application/json")
+            #expect(try reply.decoded(AppleErrorResponse.self) == .generalBadRequest)
+            #expect((reply.header("Allow") != nil) == (status == 405))
+        }
+    }
+
+    @Test(arguments: [
+        ("DELETE", "/verifyReceipt", 405, 21_000), ("POST", "/verifyReceipt?x=1&x=2", 400, 21_002),
+    ])
+    func `what HTTP refuses at verifyReceipt has a status`(
+        method: String, path: String, status: Int, number: Int
+    ) async throws {
+        try await TestServer.with { server in
+            let reply = try await server.send(method, path)
+            #expect(reply.status == status)
+            #expect(reply.header("Content-Type") == "application/json")
+            #expect(try reply.decoded([String: Int].self) == ["status": number])
+        }
+    }
+
     @Test(arguments: [
         ("PUT", "/inApps/v1/messaging/message/00000000-0000-4000-8000-0000000000cc"),
         ("GET", "/inApps/v1/messaging/image/list"),

@@ -28,10 +28,10 @@ extension RouteStep {
         RouteStep(
             route: "POST /verifyReceipt",
             good: Question("/verifyReceipt", nil, body: #"{"receipt-data":"moon"}"#),
-            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: "wrongMethod"),
+            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: nil),
         RouteStep(
             route: "GET /verifyReceipt", good: Question("/verifyReceipt", nil),
-            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: "wrongMethod"),
+            bad: Question("/verifyReceipt", nil, method: "DELETE"), code: nil),
     ]
 
     private static let operators = [

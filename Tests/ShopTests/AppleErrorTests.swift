@@ -113,8 +113,8 @@ import Testing
         4040010 | notifications {"startDate":{from},"endDate":{to},"transactionId":"NONE"}
         """#
 
-    /// What other tests cause: an app that a reset made new, limits, and a fault.
-    static let elsewhere: Set = [4_040_019, 4_290_000, 5_000_000]
+    /// What other tests cause: an app that a reset made new, limits, and faults.
+    static let elsewhere: Set = [4_040_019, 4_290_000, 5_000_000, 5_000_001]
 
     @Test func `each error is caused by its request, with Apple's number and sentence`()
         async throws

@@ -25,20 +25,26 @@ struct KeyedDoors: RequestHandler {
             // The App Store Server API repeats its filters: `productId=a&productId=b`.
             repeatsParameters: route.access.isMerchant
         ) {
-            let (known, subject) = try await admit(call, to: route.access, realm)
-            if case .merchant(let rate) = route.access, case .merchant(let merchant) = subject {
-                try merchant.count("\(route.method) \(route.pattern)", rate)
+            do {
+                let (known, subject) = try await admit(call, to: route.access, realm)
+                if case .merchant(let rate) = route.access, case .merchant(let merchant) = subject {
+                    try merchant.count("\(route.method) \(route.pattern)", rate)
+                }
+                return try await route.answer(
+                    Visit(store: store, call: known, parts: parts, subject: subject))
+            } catch let refusal as Refusal where route.access.isMerchant {
+                throw RefusalAtApplesDoor(refusal: refusal)
             }
-            return try await route.answer(
-                Visit(store: store, call: known, parts: parts, subject: subject))
         }
     }
 
     func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
 
     func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer {
-        RealmPath(call.request.uri.path).path.hasPrefix("/inApps/")
-            ? ErrorResponse.asApple(answer) : answer
+        let path = RealmPath(call.request.uri.path).path
+        if path == "/verifyReceipt" { return ErrorResponse.asReceiptStatus(answer) }
+        let isApples = path.hasPrefix("/inApps/") || path.hasPrefix("/advancedCommerce/")
+        return isApples ? ErrorResponse.asApple(answer) : answer
     }
 
     /// The parts of Apple's protocol that this store does not have, by the beginnings
@@ -57,7 +63,11 @@ struct KeyedDoors: RequestHandler {
             pattern: prefix + "…", facts: MatchedRequest.facts(realm: realm),
             repeatsParameters: true
         ) {
-            _ = try await admit(call, to: .merchant(.fifty), realm)
+            do {
+                _ = try await admit(call, to: .merchant(.fifty), realm)
+            } catch let refusal as Refusal {
+                throw RefusalAtApplesDoor(refusal: refusal)
+            }
             throw AppleRefusal(.notImplemented(name))
         }
     }

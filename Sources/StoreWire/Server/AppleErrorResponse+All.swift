@@ -25,7 +25,7 @@ extension AppleErrorResponse {
     public static let neverCaused: [AppleErrorResponse] = [
         .appNotFound, .invalidAppIdentifier, .paginationTokenExpired,
         .invalidTransactionNotConsumable, .accountNotFound, .accountNotFoundRetryable,
-        .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable, .generalInternalRetryable,
+        .appNotFoundRetryable, .originalTransactionIdNotFoundRetryable,
     ]
 
     /// Every error of Apple's outside of retention messaging, by its number.
@@ -50,5 +50,6 @@ extension AppleErrorResponse {
         .invalidLifetimeDollarsRefunded, .invalidPlatform, .invalidPlayTime,
         .invalidSampleContentProvided, .invalidUserStatus, .invalidRefundPreference,
         .invalidTransactionTypeNotSupported, .appTransactionDoesNotExist, .rateLimitExceeded,
+        .generalInternalRetryable,
     ]
 }
