@@ -99,6 +99,37 @@ import Testing
         #expect(operators.succeededCount == 2)
     }
 
+    @Test func `an identifier of a merchant's request has one request`() async throws {
+        let world = try await subscribed(1)
+        let merchant = try await world.merchant()
+        func extend(
+            _ product: String, days: Int = 7, storefronts: String? = nil
+        ) async throws -> MassExtendRenewalDateResponse {
+            let codes = storefronts.map { ",\"storefrontCountryCodes\":[\"\($0)\"]" } ?? ""
+            let body = """
+                {"extendByDays":\(days),"extendReasonCode":1,"requestIdentifier":"\(Self.id)",
+                "productId":"\(product)"\(codes)}
+                """
+            return try await merchant.extendAll(Array(body.utf8), TestWorld.context)
+        }
+
+        let first = try await extend("news")
+        let again = try await extend("news")
+        let others = [
+            try await appleError { try await extend("small") },
+            try await appleError { try await extend("news", days: 8) },
+            try await appleError { try await extend("news", storefronts: "USA") },
+        ]
+
+        #expect(first.requestIdentifier == Self.id && again.requestIdentifier == Self.id)
+        #expect(others == [4_000_011, 4_000_011, 4_000_011])
+        #expect(try await merchant.extensionStatus(Self.id, product: "news").succeededCount == 1)
+        let unknown = try await appleError {
+            try await merchant.extensionStatus(Self.id, product: "small")
+        }
+        #expect(unknown == 4_040_009)
+    }
+
     @Test func `a customer whose own clock is ahead is extended too`() async throws {
         let world = try await subscribed(0)
         let customers = world.realm.customers

@@ -108,8 +108,9 @@ extension Merchant {
     }
 
     /// Extends the renewal dates of all subscribers to a product: `POST
-    /// /inApps/v1/subscriptions/extend/mass`. Throws ``AppleRefusal``, in order:
-    /// 4000009, 4000010, 4000011, 4000027, 4000028, 4000023.
+    /// /inApps/v1/subscriptions/extend/mass`. The same request under the same identifier
+    /// has no further effect. Throws ``AppleRefusal``, in order: 4000009, 4000010, 4000011,
+    /// 4000027, 4000028, 4000023, and 4000011 for an identifier that has another request.
     public func extendAll(
         _ body: [UInt8], _ context: RequestContext
     ) async throws -> MassExtendRenewalDateResponse {
@@ -135,8 +136,8 @@ extension Merchant {
         } catch let refusal as Refusal {
             switch refusal.error.code {
             case "productIdUnknown", "bundleIdUnknown": throw AppleRefusal(.invalidProductId)
-            // The first request under an id counts, and another one is answered alike.
-            case "bulkChangeExists": break
+            // The same request may come again. Another one would never run.
+            case "bulkChangeExists": throw AppleRefusal(.invalidRequestIdentifier)
             case "storefrontsInvalid": throw AppleRefusal(.invalidStorefrontCountryCode)
             default: throw refusal
             }
