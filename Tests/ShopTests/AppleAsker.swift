@@ -13,10 +13,10 @@ struct AppleAsker {
     let strangers: String
     let never = "2000900000000001"
     let world: TestWorld
-    private let merchant: Merchant
+    let merchant: Merchant
     /// The other app's, which has no notification URL.
     private let other: Merchant
-    private var words: [String: String] = [:]
+    private(set) var words: [String: String] = [:]
 
     init() async throws {
         let family = try await FamilyWorld()

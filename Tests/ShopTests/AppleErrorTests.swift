@@ -21,6 +21,7 @@ import Testing
         4000005 | history {own} revision=x
         4000005 | refunds {own} x
         4000005 | history {own} revision=a_007_1
+        4000005 | history {own} revision=
         4000006 | info x
         4000006 | info 0{own}
         4000006 | info +{own}
@@ -47,28 +48,48 @@ import Testing
         4000011 | mass {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"a","productId":"news"}
         4000011 | massStatus news x
         4000012 | notifications {"startDate":1000,"endDate":{to}}
+        4000012 | notifications {"startDate":-9223372036854775808,"endDate":{to}}
         4000013 | notifications {"startDate":{to},"endDate":{from}}
         4000013 | history {own} startDate=5&endDate=5
+        4000013 | history {own} startDate=9223372036854775807&endDate=5
+        4000013 | notifications {"startDate":9223372036854775807,"endDate":{to}}
         4000014 | notifications {"startDate":{from},"endDate":{to}} x
         4000015 | notifications {"startDate":"x","endDate":{to}}
         4000015 | history {own} startDate=x
         4000015 | history {own} startDate=+5
+        4000015 | history {own} startDate=
+        4000015 | history {own} startDate=1.5
+        4000015 | history {own} startDate=9223372036854775808
+        4000015 | notifications {"startDate":1.5,"endDate":{to}}
+        4000015 | notifications {"startDate":9223372036854775808,"endDate":{to}}
+        4000015 | notifications {"startDate":"{from}","endDate":{to}}
+        4000015 | notifications {"startDate":null,"endDate":{to}}
         4000016 | notifications {"startDate":{from}}
         4000016 | history {own} endDate=x
+        4000016 | history {own} endDate=
+        4000016 | history {own} endDate=99999999999999999999
+        4000016 | notifications {"startDate":{from},"endDate":1e300}
+        4000016 | notifications {"startDate":{from},"endDate":{to}.5}
+        4000018 | notifications {"startDate":{from},"endDate":{to},"notificationType":""}
         4000018 | notifications {"startDate":{from},"endDate":{to},"notificationType":"TEST","notificationSubtype":"VOLUNTARY"}
         4000019 | notifications {"startDate":{from},"endDate":{to},"notificationType":"TEST","transactionId":"{own}"}
         4000020 | testStatus x
         4000021 | history {own} sort=x
+        4000021 | history {own} sort=
         4000022 | history {own} productType=x
+        4000022 | history {own} productType=
         4000023 | history {own} productId=
         4000023 | massStatus a/b {uuid}
         4000023 | mass {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"{uuid}","productId":"none"}
         4000024 | history {own} subscriptionGroupIdentifier=
         4000025 | history {own} excludeRevoked=x
+        4000025 | history {own} excludeRevoked=
         4000026 | history {own} inAppOwnershipType=x
+        4000026 | history {own} inAppOwnershipType=
         4000027 | mass {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"{uuid}","productId":"news","storefrontCountryCodes":[]}
         4000028 | mass {"extendByDays":1,"extendReasonCode":1,"requestIdentifier":"{uuid}","productId":"news","storefrontCountryCodes":["XXX"]}
         4000030 | history {own} revoked=x
+        4000030 | history {own} revoked=
         4000031 | statuses {own} 6
         4000031 | statuses {own} +1
         4000032 | consume1 {own} accountTenure=8
@@ -139,6 +160,35 @@ import Testing
         #expect(seen.isDisjoint(with: never))
         #expect(seen.union(never) == Set(AppleErrorResponse.all.map(\.errorCode)))
         #expect(Set(AppleErrorResponse.all.map(\.errorCode)).count == AppleErrorResponse.all.count)
+    }
+
+    /// A date in the future is allowed, however far away. What is given without a value is
+    /// not the same as what is not given.
+    @Test func `the last dates that numbers have are dates, and what is empty is refused`()
+        async throws
+    {
+        let asker = try await AppleAsker()
+        for request in [
+            "history {own} endDate=9223372036854775807",
+            "history {own} startDate=9223372036854775806&endDate=9223372036854775807",
+            #"notifications {"startDate":{from},"endDate":9223372036854775807}"#,
+        ] {
+            let refusal = try await asker.refusal(of: request)
+            #expect(refusal == nil, "\(request)")
+        }
+        let merchant = asker.merchant
+        let own = try #require(asker.words["own"])
+        let body = Array(
+            "{\"startDate\":\(asker.words["from"] ?? ""),\"endDate\":\(asker.words["to"] ?? "")}"
+                .utf8)
+        let refused = [
+            try await appleError { try await merchant.statuses(of: own, only: [""]) },
+            try await appleError { try await merchant.refundHistory(of: own, revision: "") },
+            try await appleError {
+                try await merchant.notificationHistory(body, paginationToken: "")
+            },
+        ]
+        #expect(refused == [4_000_031, 4_000_005, 4_000_014])
     }
 
     /// So the time of an answer does not reveal which ids exist. What is no id at all is

@@ -79,7 +79,7 @@ private struct HistoryQuestion: Sendable {
         guard let start = request.startDate else { throw AppleRefusal(.invalidStartDate) }
         guard let end = request.endDate else { throw AppleRefusal(.invalidEndDate) }
         guard start < end else { throw AppleRefusal(.startDateAfterEndDate) }
-        guard now.milliseconds(since: start) <= Merchant.historyMilliseconds else {
+        guard start >= now.adding(milliseconds: -Merchant.historyMilliseconds) else {
             throw AppleRefusal(.startDateTooFarInPast)
         }
         let (type, subtype) = (request.notificationType, request.notificationSubtype)

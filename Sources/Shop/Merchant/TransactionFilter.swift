@@ -68,18 +68,17 @@ struct TransactionFilter: Sendable {
     }
 
     private static func start(_ token: String?, isAscending: Bool) throws -> HistoryPlace {
-        guard let token, !token.isEmpty else { return isAscending ? .first : .last }
+        guard let token else { return isAscending ? .first : .last }
         guard let place = HistoryPlace(token, isAscending: isAscending) else {
             throw AppleRefusal(.invalidRequestRevision)
         }
         return place
     }
 
+    /// A date may be as late as a number can be: Apple allows dates in the future.
     private static func date(_ text: String?, _ error: AppleErrorResponse) throws -> Timestamp? {
         guard let text else { return nil }
-        guard let number = Edge.number(text), number <= Timestamp.magnitudeMax else {
-            throw AppleRefusal(error)
-        }
+        guard let number = Edge.number(text) else { throw AppleRefusal(error) }
         return Timestamp(milliseconds: number)
     }
 

@@ -20,4 +20,20 @@ public struct NotificationHistoryRequest: Hashable, Sendable, Codable {
     public var onlyFailures: Bool?
 
     public init() {}
+
+    /// The dates are whole milliseconds, and may be as late or early as numbers are.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        func date(_ key: CodingKeys) throws -> Timestamp? {
+            try fields.decodeIfPresent(Int64.self, forKey: key)
+                .map(Timestamp.init(milliseconds:))
+        }
+        startDate = try date(.startDate)
+        endDate = try date(.endDate)
+        notificationType = try fields.decodeIfPresent(String.self, forKey: .notificationType)
+        notificationSubtype = try fields.decodeIfPresent(
+            String.self, forKey: .notificationSubtype)
+        transactionId = try fields.decodeIfPresent(String.self, forKey: .transactionId)
+        onlyFailures = try fields.decodeIfPresent(Bool.self, forKey: .onlyFailures)
+    }
 }
