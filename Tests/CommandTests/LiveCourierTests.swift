@@ -16,6 +16,13 @@ import Testing
             Parcel(url: url, body: Array("{}".utf8), id: "u-1", isProduction: isProduction))
     }
 
+    private static func text(
+        _ charset: String, _ body: String = "thanks", status: String = "200 OK"
+    ) -> String {
+        ScriptedPeer.response(
+            status, body, headers: "Content-Type: text/plain; Charset=\(charset)\r\n")
+    }
+
     @Test func `every end has its word`() async throws {
         let long = String(repeating: "a", count: 100_000)
         let cases: [(ScriptedPeer.Manner, SendAttemptResult, Int?)] = [
@@ -29,6 +36,22 @@ import Testing
                 .unsuccessfulStatus, 301
             ),
             (.answer(ScriptedPeer.response("503 Away")), .unsuccessfulStatus, 503),
+            // To itself: the peer's path is /x.
+            (
+                .answer(ScriptedPeer.response("308 Moved", headers: "Location: /x\r\n")),
+                .circularRedirect, 308
+            ),
+            (
+                .answer(ScriptedPeer.response("308 Moved", headers: "Location: /x?a\r\n")),
+                .unsuccessfulStatus, 308
+            ),
+            (.answer(Self.text("utf-8")), .success, 200),
+            (.answer(Self.text("\"ISO-8859-15\"")), .success, 200),
+            (.answer(Self.text("x-moon")), .unsupportedCharset, 200),
+            (.answer(Self.text("x-moon", status: "500 Away")), .unsuccessfulStatus, 500),
+            // There is nothing to read.
+            (.answer(Self.text("x-moon", "")), .success, 200),
+            (.readThenReset, .socketIssue, nil),
             (.readThenHangUp, .noResponse, nil),
             (.answer("hello\r\n"), .invalidResponse, nil),
             (.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na"), .prematureClose, 200),

@@ -22,6 +22,8 @@ public final class ScriptedPeer: Sendable {
         case hangUp
         /// Reads the request, then closes the connection.
         case readThenHangUp
+        /// Reads the request, then resets the connection.
+        case readThenReset
         /// Reads the request and sends nothing until the client has gone.
         case silence
         /// Reads the request, and answers with these bytes after
@@ -89,6 +91,11 @@ public final class ScriptedPeer: Sendable {
         switch manners[index] {
         case .hangUp: break
         case .readThenHangUp: _ = readRequest(connection)
+        case .readThenReset:
+            _ = readRequest(connection)
+            var now = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(
+                connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
         case .silence: if readRequest(connection) { readToEnd(connection) }
         case .answer(let text): if readRequest(connection) { say(text, connection) }
         case .answerWhenTold(let text):
