@@ -76,7 +76,8 @@ import Testing
         let made = try await rig.run(
             "shopkeeper", "customer", "create", "blob",
             with: ["SHOPKEEPER_OPERATOR_KEY": key])
-        let cleared = try await rig.object("customer", "clear", "blob")
+        let unasked = try await rig.run("shopkeeper", "customer", "clear", "blob")
+        let cleared = try await rig.object("customer", "clear", "blob", "--yes")
         let who = try await rig.list("audit", "list").map { $0["who"] as? String }
         _ = try await rig.object("operator", "revoke", "ann")
         let refused = try await rig.run(
@@ -84,6 +85,7 @@ import Testing
         let deeds = try await rig.list("audit", "list", "--store").map { $0["deed"] as? String }
 
         #expect(made.status == 0)
+        #expect(unasked.status == 64 && unasked.errors.contains("--yes"))
         #expect(cleared["transactions"] as? Int == 0)
         #expect(who.suffix(2) == ["ann", "operator"])
         #expect(refused.status == 77)

@@ -103,7 +103,7 @@ import Testing
         let many = try await rig.run(
             "shopkeeper", "buy", "com.example.monkeycredits.credits5", "--quantity", "11",
             "--json")
-        let realm = try await rig.run("shopkeeper", "realm", "delete", "nowhere")
+        let realm = try await rig.run("shopkeeper", "realm", "delete", "nowhere", "--yes")
 
         #expect(unknown.status == 1)
         #expect(unknown.errors.contains("com.example.nothing"))
@@ -125,7 +125,8 @@ import Testing
             "customer", "create", "ann", "--password", "correct horse", "--realm", "shop")
 
         for words in [
-            ["clock"], ["clock", "advance", "5s"], ["settings"], ["customer", "clear", "ann"],
+            ["clock"], ["clock", "advance", "5s"], ["settings"],
+            ["customer", "clear", "ann", "--yes"],
             ["customer", "change", "ann", "--interrupts-purchases"],
         ] {
             let said = try await ChildProcess.run(

@@ -81,9 +81,13 @@ import Testing
         let taken = try await rig.run("shopkeeper", "realm", "create", "test-1")
         let customer = try await rig.object("customer", "create", "ann", "--realm", "test-1")
         let names = try await rig.list("realm", "list").map { $0["name"] as? String }
-        _ = try await rig.object("realm", "delete", "test-1")
+        let unasked = try await rig.run("shopkeeper", "realm", "delete", "test-1")
+        let kept = try await rig.list("realm", "list").map { $0["name"] as? String }
+        _ = try await rig.object("realm", "delete", "test-1", "--yes")
         let left = try await rig.list("realm", "list").map { $0["name"] as? String }
 
+        #expect(unasked.status == 64 && unasked.errors.contains("--yes"))
+        #expect(kept == names)
         #expect(made["environment"] as? String == "Sandbox")
         #expect(production["environment"] as? String == "Production")
         #expect(taken.status == 1)

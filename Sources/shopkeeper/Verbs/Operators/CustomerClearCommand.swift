@@ -10,12 +10,14 @@ extension CustomerCommand {
             discussion: "The customer stays signed in, and devices are notified at once.")
 
         @Argument(help: "The sign-in name.") var name: String
+        @OptionGroup var confirmation: Confirmation
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
             let door = try store.store().operatorDoor
             let found = try await CustomerCommand.find(name, door)
+            try confirmation.ask("Delete everything that the customer \(name) bought?")
             let cleared = try await door.delete(
                 "/customers/\(found.customerId)/history", as: HistoryCleared.self)
             try printing.show(

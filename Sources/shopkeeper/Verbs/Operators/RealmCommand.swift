@@ -66,11 +66,14 @@ struct RealmCommand: AsyncParsableCommand {
             abstract: "Delete a realm and everything in it.")
 
         @Argument(help: "The realm's name, from `realm list`.") var name: String
+        @OptionGroup var confirmation: Confirmation
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
         func run() async throws {
-            try await store.store().storeDoor.delete("/realms/\(name)")
+            let door = try store.store().storeDoor
+            try confirmation.ask("Delete the realm \(name) and everything in it?")
+            try await door.delete("/realms/\(DoorClient.part(name))")
             try printing.show(Deleted(deleted: name), "Deleted \(name).")
         }
     }
