@@ -45,7 +45,7 @@ struct InventedTransaction {
             || request.notificationType == "SUBSCRIBED" && request.subtype == nil
     }
 
-    /// Whether the customer bought it, and the time did not.
+    /// Whether the customer bought it. Otherwise it is a renewal.
     private var isBought: Bool {
         isFirst || ["RESUBSCRIBE", "UPGRADE"].contains(request.subtype)
     }

@@ -28,9 +28,8 @@ struct LiveCourier: Courier {
         }
     }
 
-    /// Redirects are not followed. One to the same URL is circular all the same. A text in
-    /// a character set that is unknown does not count, because its server cannot be
-    /// understood.
+    /// Redirects are not followed, but one to the same URL is reported as circular. An
+    /// answer in an unknown character set cannot be read, so it does not count as delivered.
     private static func delivery(_ answer: OutboundResponse, from url: String) -> Delivery {
         let status = answer.status
         if (300..<400).contains(status), let place = answer.headers["location"],
