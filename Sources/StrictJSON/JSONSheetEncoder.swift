@@ -79,6 +79,24 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try member(key).encode(value)
     }
 
+    // The standard library's defaults for these types, which are frequent in payloads, would
+    // go through two more generic calls.
+    mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+        if let value { try member(key).encode(value) }
+    }
+    mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+        if let value { try member(key).encode(value) }
+    }
+    mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+        if let value { try member(key).encode(value) }
+    }
+    mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+        if let value { try member(key).encode(value) }
+    }
+    mutating func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+        if let value { try member(key).encode(value) }
+    }
+
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {

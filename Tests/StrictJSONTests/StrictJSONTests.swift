@@ -28,6 +28,40 @@ import Testing
                 == payload)
     }
 
+    @Test(arguments: ["\"", "\\", "\u{0}", "\u{1F}", "\n"])
+    func `a character that needs an escape has one wherever it stands`(odd: String) throws {
+        for length in 0...17 {
+            for place in 0...length {
+                let text =
+                    String(repeating: "é\u{7F} ", count: place) + odd
+                    + String(repeating: "#~", count: length - place)
+
+                let bytes = try StrictJSON.encode([text])
+
+                #expect(try JSONDecoder().decode([String].self, from: Data(bytes)) == [text])
+            }
+        }
+    }
+
+    @Test func `members are written in the order of their keys' bytes`() throws {
+        var generator = SplitMix64(state: 7)
+        for count in 0..<60 {
+            // Many have the same beginning, and some are the beginning of others.
+            let keys = Set(
+                (0..<count).map { _ in
+                    String("transact".prefix(Int.random(in: 0...8, using: &generator)))
+                        + String(Int.random(in: 0...300, using: &generator), radix: 3)
+                        + (Bool.random(using: &generator) ? "ü" : "")
+                })
+            let value = Dictionary(uniqueKeysWithValues: keys.map { ($0, 1) })
+
+            let text = String(decoding: try StrictJSON.encode(value), as: UTF8.self)
+
+            let sorted = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            #expect(text == "{" + sorted.map { "\"\($0)\":1" }.joined(separator: ",") + "}")
+        }
+    }
+
     @Test func `Foundation reads what is written`() throws {
         let everything = Everything.sample
 
