@@ -27,12 +27,31 @@ extension Statement {
                     "\(name) declares $\(index + 1) as \(parameters[index].rawValue) "
                         + "and was given \(type.rawValue)")
             }
-            if case .text(let text) = value, text.utf8.contains(0) {
+            if case .text(let text) = value, text.hasZero {
                 throw StorageFault(
                     .invalidText,
                     "\(name): $\(index + 1) holds U+0000; refuse such text where it comes in")
             }
         }
+    }
+}
+
+extension String {
+    /// Whether it contains U+0000. Looks at eight bytes at a time.
+    fileprivate var hasZero: Bool {
+        utf8.withContiguousStorageIfAvailable { text in
+            let bytes = UnsafeRawBufferPointer(text)
+            var place = 0
+            while place + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                // The high bit of a byte is set where it is zero.
+                if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 {
+                    return true
+                }
+                place += 8
+            }
+            return bytes[place...].contains(0)
+        } ?? utf8.contains(0)
     }
 }
 

@@ -197,8 +197,19 @@ public struct Table: Sendable {
     /// that must not be null, is a bug.
     public func row(_ parts: Values...) -> [SQLValue] {
         var row = [SQLValue](repeating: .null, count: columns.count)
-        for (column, value) in parts.flatMap(\.all) { row[place(column)] = value }
-        for (column, value) in zip(columns, row) where value == .null {
+        // Most callers name the columns in their order, which saves a search.
+        var next = 0
+        for part in parts {
+            for (column, value) in part.all {
+                let isNext = next < columns.count && columns[next].name == column
+                let place = isNext ? next : place(column)
+                row[place] = value
+                next = place + 1
+            }
+        }
+        for place in row.indices {
+            guard case .null = row[place] else { continue }
+            let column = columns[place]
             precondition(column.rule.isOptional, "\(name).\(column.name) is not null")
         }
         return row

@@ -27,6 +27,17 @@ import Testing
         }
     }
 
+    @Test func `a zero character is found wherever it stands`() {
+        let statement = Statement("one", [.text], "SELECT $1 AS a")
+        for place in 0...20 {
+            let before = String(repeating: "\u{1}\u{80}~", count: place)
+            #expect(throws: StorageFault(.invalidText, "")) {
+                try statement.check([.text(before + "\u{0}" + "rest")])
+            }
+            #expect(throws: Never.self) { try statement.check([.text(before + "rest")]) }
+        }
+    }
+
     @Test(arguments: Engine.allCases)
     func `an undeclared parameter and a question mark are refused`(engine: Engine) async throws {
         let storage = try await engine.open()

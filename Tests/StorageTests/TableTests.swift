@@ -50,6 +50,27 @@ import Testing
             ])
     }
 
+    @Test func `a row has its values in the table's order, in whichever order they are named`() {
+        let named: [(String, SQLValue)] = [
+            ("beach", .text("north")), ("number", .integer(7)), ("label", .text("a")),
+            ("is_whole", .boolean(true)),
+        ]
+        let row = named.map(\.1)
+
+        for first in named.indices {
+            for second in named.indices where second != first {
+                var others = named
+                others.swapAt(first, second)
+                let parts = others.map { Table.Values(dictionaryLiteral: $0) }
+                #expect(
+                    Self.shells.row(parts[0], parts[1], parts[2], parts[3]) == row)
+            }
+        }
+        #expect(
+            Self.shells.row(["is_whole": .boolean(false), "number": .integer(7), "beach": row[0]])
+                == [row[0], row[1], .null, .boolean(false)])
+    }
+
     @Test(arguments: Engine.allCases)
     func `rows are written, listed, changed and removed by their columns' names`(
         engine: Engine
