@@ -83,16 +83,16 @@ struct CompactJWS: Sendable {
             "the signature does not match the header and payload")
     }
 
-    /// Signs a payload. `prefix` is the encoded header with the dot after it.
+    /// Signs a payload. `prefix` is the JWS before it.
     static func sign(
-        prefix: [UInt8], payload: [UInt8], by key: P256.Signing.PrivateKey
+        prefix: JWSPrefix, payload: [UInt8], by key: P256.Signing.PrivateKey
     ) throws -> String {
         var text: [UInt8] = []
         // 87 characters: the second dot, and 64 bytes in Base64.
-        text.reserveCapacity(prefix.count + Base64.encodedCount(payload.count) + 87)
-        text.append(contentsOf: prefix)
+        text.reserveCapacity(prefix.bytes.count + Base64.encodedCount(payload.count) + 87)
+        text.append(contentsOf: prefix.bytes)
         Base64.appendURL(payload, to: &text)
-        let signature = try key.signature(for: digest(text[...]))
+        let signature = try key.signature(for: prefix.digest(text))
         text.append(UInt8(ascii: "."))
         signature.withUnsafeBytes { Base64.appendURL($0, to: &text) }
         return String(decoding: text, as: UTF8.self)
@@ -125,5 +125,32 @@ struct CompactJWS: Sendable {
         try rules.check(
             .base64, false, "the \(segment) must be URL-safe Base64 without padding")
         return Base64.decodeLeniently(text)
+    }
+}
+
+/// The encoded header of a JWS with the dot after it. It is hashed once, because it holds
+/// the certificates and is far longer than a payload.
+///
+/// `@unchecked`: swift-crypto 4 declares that a hash may be shared, and version 3 does not.
+/// A copy of a hash has its own state there too.
+struct JWSPrefix: @unchecked Sendable {
+    fileprivate let bytes: [UInt8]
+    private let hash: SHA256
+
+    /// `header`: the bytes of a JSON object.
+    init(header: [UInt8]) {
+        bytes = Base64.encodeURL(header) + [UInt8(ascii: ".")]
+        var hash = SHA256()
+        hash.update(data: bytes)
+        self.hash = hash
+    }
+
+    /// The digest of a text that begins with this one.
+    fileprivate func digest(_ text: [UInt8]) -> SHA256.Digest {
+        var hash = hash
+        text.withUnsafeBytes { text in
+            hash.update(bufferPointer: UnsafeRawBufferPointer(rebasing: text[bytes.count...]))
+        }
+        return hash.finalize()
     }
 }

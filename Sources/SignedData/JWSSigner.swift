@@ -8,14 +8,14 @@ import StrictJSON
 public struct JWSSigner: Sendable {
     private let key: SharedKey<P256.Signing.PrivateKey>
     /// The encoded header and the dot after it, the same for every payload.
-    private let prefix: [UInt8]
+    private let prefix: JWSPrefix
 
     /// `chain`: leaf, intermediate and root in DER.
     init(key: P256.Signing.PrivateKey, chain: [[UInt8]]) {
         self.key = SharedKey(key)
         let certificates = chain.map { "\"\(Base64.encode($0))\"" }.joined(separator: ",")
         let header = "{\"alg\":\"ES256\",\"x5c\":[\(certificates)]}"
-        prefix = Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")]
+        prefix = JWSPrefix(header: Array(header.utf8))
     }
 
     /// Signs the bytes of a JSON object, which must already contain its date.

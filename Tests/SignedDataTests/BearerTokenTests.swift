@@ -156,7 +156,7 @@ import Testing
         }
         let header = "{\"alg\":\"ES256\",\"kid\":\"\(made.key.keyID)\"}"
         return try CompactJWS.sign(
-            prefix: Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")],
+            prefix: JWSPrefix(header: Array(header.utf8)),
             payload: Array("{\(members.joined(separator: ","))}".utf8),
             by: .init(pemRepresentation: made.privateKeyPEM))
     }

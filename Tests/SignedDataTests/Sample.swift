@@ -96,7 +96,7 @@ extension Sample {
                 Base64.decodeURL(Array(Tamper.segments(SpoiltJWS.good())[1].utf8)[...]))
         }
         return try CompactJWS.sign(
-            prefix: Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")], payload: json,
+            prefix: JWSPrefix(header: Array(header.utf8)), payload: json,
             by: key)
     }
 

@@ -89,7 +89,7 @@ public struct OfferToken: Sendable {
         }
         let header = try StrictJSON.encode(["alg": "ES256", "kid": keyID, "typ": "JWT"])
         return try CompactJWS.sign(
-            prefix: Base64.encodeURL(header) + [UInt8(ascii: ".")],
+            prefix: JWSPrefix(header: header),
             payload: StrictJSON.encode(MadeClaims(claims, purpose)), by: key)
     }
 }

@@ -8,7 +8,7 @@ import StrictJSON
 /// certificates.
 public struct PlainKeySigner: Sendable {
     private let key: SharedKey<P256.Signing.PrivateKey>
-    private let prefix: [UInt8]
+    private let prefix: JWSPrefix
     /// The first 16 hexadecimal digits of the public key's SHA-256.
     public let keyID: String
     /// The coordinates of the public point in Base64url, as in a JSON Web Key.
@@ -36,7 +36,7 @@ public struct PlainKeySigner: Sendable {
         self.key = SharedKey(key)
         keyID = id
         self.point = (Self.text(point[..<32]), Self.text(point[32...]))
-        prefix = Base64.encodeURL(Array(header.utf8)) + [UInt8(ascii: ".")]
+        prefix = JWSPrefix(header: Array(header.utf8))
     }
 
     var publicKey: SharedKey<P256.Signing.PublicKey> { SharedKey(key.value.publicKey) }

@@ -86,7 +86,7 @@ public struct BearerTokenSigner: Sendable {
             iss: issuerID, bid: bundleID.value, aud: BearerToken.audience, iat: seconds,
             exp: seconds + lifetimeSeconds)
         return try CompactJWS.sign(
-            prefix: Base64.encodeURL(header) + [UInt8(ascii: ".")],
+            prefix: JWSPrefix(header: header),
             payload: StrictJSON.encode(claims), by: key.value)
     }
 
