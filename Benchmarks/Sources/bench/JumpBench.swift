@@ -7,9 +7,9 @@ import Storage
 import StoreWire
 
 /// A jump of a year over many monthly subscriptions, against bare inserts with as many
-/// subjects a commit: of the rows that it leaves (transactions, events and owed
-/// notifications), and of all rows that it writes (these, and each state of the
-/// subscriptions and of their due work). The first pair also keeps the statements that it
+/// subjects a commit: of the rows that it leaves (transactions, events, owed notifications
+/// and the errands to send them), and of all rows that it writes (these, and each state of
+/// the subscriptions and of their due work). The first pair also keeps the statements that it
 /// recorded, so its memory is not the store's alone.
 struct JumpBench {
     let engine: BenchEngine
@@ -17,7 +17,7 @@ struct JumpBench {
     var sizes = Brief.or([(1000, 7), (10_000, 1)], brief: [(1000, 2)])
 
     private static let subjectsOfCommit = 100
-    private static let left = ["transactions", "subscription_events", "outbox"]
+    private static let left = ["transactions", "subscription_events", "outbox", "errands"]
     private static let written = left + ["subscriptions", "due_work"]
 
     func run() async throws -> (figures: [Pairs], notes: [String]) {
