@@ -201,10 +201,12 @@ def shortfalls(arguments, total, seconds, acts):
         # A charge is given back only where two for one subscription cross, of which a round
         # of seconds has two to ten, and about once in fifty none.
         absent.add("voided")
+        # A purchase is shared only in such a life of the ledger as shares.
+        absent.add("purchases shared")
     if arguments.without_processor:
         absent |= {"captured", "voided"}
     if arguments.without_ledger:
-        absent |= counting.BOOKED | counting.BOOKED_OF_SUBSCRIBERS
+        absent |= counting.BOOKED | counting.BOOKED_OF_SUBSCRIBERS | counting.REPORTED
     if arguments.without_notifications or arguments.plain:
         absent.add("notified")
     if arguments.plain or arguments.devices < DEVICES_OF_ALL_WORLDS:

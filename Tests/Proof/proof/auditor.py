@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads from the ledger at the end, when nothing changes any more, what each account may
-use and spend."""
+use, spend and redeem."""
 
 import json
 import os
 import time
+import urllib.parse
 
 from .actor import exchange
 from .journal import Journal
@@ -17,8 +18,9 @@ def audit(folder, ledger, key, accounts, seconds_ahead):
     log = Journal(os.path.join(folder, "auditor.log"))
     for account in accounts:
         for environment in ENVIRONMENTS:
-            for verb in ("entitlements", "balances"):
-                path = f"/ledger/v1/accounts/{account}/{verb}?environment={environment}"
+            for verb in ("entitlements", "balances", "unspent"):
+                name = urllib.parse.quote(account, safe="")
+                path = f"/ledger/v1/accounts/{name}/{verb}?environment={environment}"
                 asked = wall(seconds_ahead)
                 status, text = exchange(ledger.port, "GET", path, None, key)
                 log.write(

@@ -5,7 +5,7 @@ from that, and what was acknowledged to devices."""
 from collections import Counter, defaultdict
 
 from .entitled import FOREVER, reach, spans_of
-from .facts import grouped
+from .facts import ERASED, grouped, holder, is_home
 
 LEGS = ("wallet", "issued", "spent", "written_off")
 #: Why a proof of a purchase may be refused: production takes none from the future.
@@ -193,8 +193,9 @@ def adds_up(key, book, entries):
 
 
 def follows_from_lots(key, book, entries, lots):
-    """The same from the grants: each gives its amount, and takes back by its policy."""
-    spent = sum(row["spent"] for row in entries if row["kind"] == "spending")
+    """The same from the grants: each gives its amount, and takes back by its policy. What was
+    spent of one that changed hands went with it."""
+    spent = sum(row["spent"] for row in entries if row["kind"] in ("spending", "transfer"))
     consumed = sum(lot["consumed"] for lot in lots)
     if consumed != spent:
         yield f"of {key} {spent} were spent, and {consumed} taken from purchases"
@@ -221,12 +222,13 @@ def spendings_are_done_once(evidence):
     if evidence.ledger_grants is None:
         return
     asked = grouped(
-        [{"key": entry["idempotency_key"], "account": str(entry["customer"]),
+        [{"key": entry["idempotency_key"], "account": spender(entry),
           "amount": entry["asked"]["amount"]}
          for entry in evidence.asked if entry["verb"] in ("spend", "spend otherwise")],
         "account", "key")
     kept = grouped(
-        [row for row in evidence.ledger_credit_entries if row["kind"] == "spending"],
+        [{**row, "account": holder(row["account"])} for row in evidence.ledger_credit_entries
+         if row["kind"] == "spending"],
         "account", "idempotency_key")
     for (account, key), rows in kept.items():
         if len(rows) > 1:
@@ -234,7 +236,7 @@ def spendings_are_done_once(evidence):
         if rows[0]["spent"] not in {entry["amount"] for entry in asked.get((account, key), [])}:
             yield f"the spending {key} of {account} took {rows[0]['spent']} unasked"
     for entry in evidence.of("spend", "spend otherwise"):
-        account, key = str(entry["customer"]), entry["idempotency_key"]
+        account, key = spender(entry), entry["idempotency_key"]
         answer, rows = entry["answer"], kept.get((account, key), [])
         if entry["status"] == 200:
             told = (answer["amount"], answer["balance"], answer["entry"], answer["spentDate"])
@@ -246,21 +248,33 @@ def spendings_are_done_once(evidence):
             yield f"the spending {key} of {account} was refused: {answer.get('code')}"
 
 
+def spender(entry):
+    """Whose credits a request spends."""
+    return holder(entry.get("account") or str(entry["customer"]))
+
+
 def entitlements_are_what_was_proven(evidence):
-    """At the end the ledger answers what follows from the purchases, by the checker's own
-    reading of the rules; and the balances that its books have."""
+    """At the end the ledger answers what follows from the purchases that an account has or
+    shares, by the checker's own reading of the rules; and the balances that its books have."""
     if evidence.ledger_grants is None:
         return
     terms = terms_of(evidence)
     graces = {
         row["original_transaction_id"]: row["grace_until"] for row in evidence.ledger_renewals}
-    owned = grouped(
-        [{**row, "terms": terms.get(row["transaction_id"]),
-          "grace_until": graces.get(row["original_transaction_id"])}
-         for row in evidence.ledger_purchases], "account", "environment")
+    facts = [
+        {**row, "terms": terms.get(row["transaction_id"]),
+         "grace_until": graces.get(row["original_transaction_id"])}
+        for row in evidence.ledger_purchases]
+    known = {(row["transaction_id"], row["environment"]): row for row in facts}
+    shared = [
+        {**known[row["transaction_id"], row["environment"]], "account": row["account"]}
+        for row in evidence.ledger_shares]
+    owned = grouped(facts + shared, "account", "environment")
     books = grouped(evidence.ledger_credit_books, "account", "environment")
     for entry in evidence.audited:
         key = (entry["account"], entry["environment"])
+        if entry["account"].startswith(ERASED) or entry["verb"] == "unspent":
+            continue
         if entry["status"] != 200:
             yield f"the {entry['verb']} of {key} were refused: {entry['status']}"
         elif entry["verb"] == "balances":
@@ -334,6 +348,8 @@ def reservations_end_one_way(evidence):
         if str(row["transaction_id"]) != str(entry["transaction"]):
             yield f"the reservation {key} is of {row['transaction_id']}"
     for key, row in kept.items():
+        if is_home(row["account"]):
+            continue
         is_spent, is_released = row["unit"] is not None, row["released_at"] is not None
         if is_spent and is_released:
             yield f"the reservation {key} was confirmed and released"

@@ -19,8 +19,10 @@ CATCHES_UP = 5
 
 
 class Clerk(Actor):
-    def __init__(self, servers, path, seed, realm):
+    def __init__(self, servers, path, seed, realm, others=()):
         super().__init__(servers, path, seed)
+        #: Customers who do not subscribe.
+        self._others = list(others)
         self._prefix = f"/realms/{realm}"
         self._subscriptions, self._transactions, self._refunded = [], [], []
         #: Purchases of what the ledger grants as credits.
@@ -38,7 +40,8 @@ class Clerk(Actor):
         """Reads the subscriptions, or what a customer was sold."""
         operator = f"{self._prefix}/operator/v1"
         if self._subscriptions and self.random.randrange(3) == 0:
-            customer = self.random.choice(self._subscriptions)["customerId"]
+            customer = self.random.choice(
+                [each["customerId"] for each in self._subscriptions] + self._others)
             path = f"{operator}/transactions?customer={customer}&limit=50"
             answer = self.call("operator", "GET", path, verb="list")
             if answer is not None and answer[0] == 200:

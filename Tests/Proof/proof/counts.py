@@ -3,6 +3,7 @@
 
 from collections import Counter
 
+from . import webhooks
 from .fold import read
 
 #: Of a round: events that every one must have, so many for each second that it
@@ -29,12 +30,22 @@ EVENTS = {
     "reservations confirmed": (0.1, 1),
     "reservations released": (0.02, 1),
     "reservations expired": (0.02, 1),
+    "purchases moved": (0.02, 1),
+    "purchases shared": (0.005, 1),
+    "accounts merged": (0.01, 1),
+    "accounts erased": (0.01, 1),
+    "webhooks": (2, 20),
+    "webhooks asked for again": (0.02, 1),
 }
 #: What only the ledger has, and what it has of subscribers alone.
 BOOKED = {
     "redeemed", "granted", "reservations confirmed", "reservations released",
     "reservations expired"}
-BOOKED_OF_SUBSCRIBERS = {"spendings", "revocations booked"}
+BOOKED_OF_SUBSCRIBERS = {
+    "spendings", "revocations booked", "purchases moved", "purchases shared", "accounts merged",
+    "accounts erased"}
+#: What only the merchant's server for webhooks has.
+REPORTED = {"webhooks", "webhooks asked for again"}
 #: What only sandboxes of subscribers have.
 SUBSCRIBED = {"renewals", "upgrades", "refunds", "reversals", "jumps"}
 
@@ -94,7 +105,15 @@ def events(evidence):
         counts |= {"charged": acts["charge"], "captured": acts["capture"], "voided": acts["void"]}
     if evidence.ledger_redemptions is not None:
         counts["redeemed"] = len(evidence.ledger_redemptions)
-        counts |= booked(evidence)
+        counts |= booked(evidence) | moved(evidence)
+    if evidence.hooked is not None:
+        counts |= {
+            "webhooks": len({(e["endpoint"], e["id"]) for e in evidence.hooked}),
+            "webhooks refused": sum(
+                e["status"] not in webhooks.ACCEPTED for e in evidence.hooked),
+            "webhooks asked for again": sum(
+                len(e["ids"]) for e in evidence.replays if e["changed"]),
+        }
     if evidence.moving:
         counts |= subscribed(evidence)
     for word in ("cleared", "reset", "rotated"):
@@ -118,6 +137,24 @@ def booked(evidence):
         "reservations released": sum(row["released_at"] is not None for row in kept),
         "reservations expired": len(open_ends),
         "proofs handed in": len(evidence.proofs),
+    }
+
+
+def moved(evidence):
+    """What became of purchases and accounts of households, as was acknowledged."""
+    outcomes = Counter(
+        entry["answer"].get("outcome") for entry in evidence.of("restore")
+        if entry["status"] == 200)
+    return {
+        "purchases moved": outcomes["transferred"], "purchases shared": outcomes["shared"],
+        "purchases kept": outcomes["kept"],
+        "moves refused": sum(e["status"] != 200 for e in evidence.of("restore", "merge")),
+        "moves tried": sum(e["status"] == 200 for e in evidence.of("rehearse")),
+        "accounts merged": len({
+            e["account"] for e in evidence.of("merge") if e["status"] == 200}),
+        "accounts erased": len({
+            e["account"] for e in evidence.of("erase") if e["status"] == 200}),
+        "accounts exported": sum(e["status"] == 200 for e in evidence.of("export")),
     }
 
 

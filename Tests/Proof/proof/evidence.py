@@ -9,8 +9,8 @@ import subprocess
 import time
 
 from . import journal
-from .facts import Evidence
-from .signatures import Trust, payload
+from .facts import HOME_DEEDS, Evidence
+from .signatures import Trust, payload, webhook_problem
 
 TABLES = (
     "customers", "purchases", "transactions", "outbox", "sessions", "errands", "due_work",
@@ -28,6 +28,8 @@ class Sources:
     def __init__(self, folder, realms, registry, roots):
         self.folder, self.realms, self.registry, self.roots = folder, realms, registry, roots
         self.ledger = None
+        #: By the address of the merchant's server for webhooks: its name, and the secret.
+        self.webhooks = {}
         #: What the ledger grants, by product.
         self.grants = {}
         self.has_processor = self.has_receiver = False
@@ -61,7 +63,17 @@ def gather(sources):
 
 
 #: Tables of the ledger that are judged, beside those of units.
-LEDGER_TABLES = ("purchases", "terms", "renewals", "grants", "credit_books", "credit_entries")
+LEDGER_TABLES = (
+    "accounts", "purchases", "terms", "renewals", "grants", "credit_books", "credit_entries",
+    "shares")
+#: Tables in which an account may be named.
+NAMING_TABLES = (
+    "accounts", "purchases", "redemptions", "grants", "credit_books", "credit_entries", "shares",
+    "account_merges", "proofs_waiting", "audit", "webhooks_out")
+#: What is left of the contents of a notification about an erased account.
+REDACTED = "erased"
+#: Requests of devices that are judged even without an answer.
+JUDGED = ("purchase", "finish", "reserve", "spend", "spend otherwise", *HOME_DEEDS)
 
 
 def add_ledger(evidence, sources):
@@ -78,6 +90,56 @@ def add_ledger(evidence, sources):
         if entry["act"] == "ask":
             add_handed_on(evidence, entry, heard.get(entry["call"], {}))
     evidence.audited = journal.read(os.path.join(sources.folder, "auditor.log"))
+    add_accounts(evidence, sources.ledger)
+    if sources.webhooks:
+        add_webhooks(evidence, sources)
+
+
+def add_accounts(evidence, reader):
+    """What became of accounts, and where those that were to be erased are named."""
+    evidence.ledger_merges = reader("account_merges")
+    for row in reader("notifications_in"):
+        if row["payload"] != REDACTED:
+            inner = (payload(row["payload"]) or {}).get("data", {}).get("signedTransactionInfo")
+            evidence.ledger_news.append({
+                "notification_id": row["notification_id"],
+                "transaction_id": (payload(inner) or {}).get("transactionId"),
+            })
+    names = {entry["account"] for entry in evidence.asked if entry["verb"] in ("erase", "merge")}
+    for table in NAMING_TABLES if names else ():
+        text = json.dumps(reader(table))
+        evidence.ledger_mentions += [
+            {"table": table, "name": name} for name in sorted(names) if name in text]
+
+
+def add_webhooks(evidence, sources):
+    """The ledger's messages, what came of them, and what was asked for again."""
+    for row in sources.ledger("webhooks_out"):
+        name, _ = sources.webhooks[row["url"]]
+        evidence.ledger_webhooks.append(
+            {**row, "endpoint": name, "told": json.loads(row["body"])})
+    secrets = dict(sources.webhooks.values())
+    entries = journal.read(os.path.join(sources.folder, "hooked.log"))
+    answers = {entry["came"]: entry for entry in entries if entry["act"] == "answered"}
+    evidence.hooked = [
+        {
+            "endpoint": entry["endpoint"], "id": entry["headers"]["webhook-id"],
+            "timestamp": float(entry["headers"]["webhook-timestamp"] or 0),
+            "body": entry["body"], "told": json.loads(entry["body"]), "at": entry["at"],
+            "problem": webhook_problem(
+                secrets[entry["endpoint"]], entry["headers"], entry["body"]),
+            "wall": entry["wall"], "status": answers.get(entry["at"], {}).get("status"),
+            "answered_at": answers.get(entry["at"], {}).get("at"),
+        }
+        for entry in entries if entry["act"] == "came"
+    ]
+    asked = journal.read(os.path.join(sources.folder, "replayer.log"))
+    changed = {entry["call"]: entry["changed"] for entry in asked if entry["act"] == "heard"}
+    evidence.replays = [
+        {"endpoint": sources.webhooks[entry["url"]][0], "ids": entry["ids"],
+         "asked_at": entry["at"], "changed": changed.get(entry["call"])}
+        for entry in asked if entry["act"] == "ask"
+    ]
 
 
 def add_handed_on(evidence, ask, heard):
@@ -97,12 +159,16 @@ def add_taken(evidence, entries):
     """The signed transactions that devices handed in, with the answers."""
     heard = {entry["call"]: entry for entry in entries if entry["act"] == "heard"}
     for ask in entries:
-        if ask["act"] == "ask" and ask["verb"] == "take":
-            answer = heard.get(ask["call"], {})
+        if ask["act"] != "ask":
+            continue
+        answer = heard.get(ask["call"], {})
+        # A household's may be refused, and its purchases change hands.
+        is_home = ask["verb"] in ("claim", "restore", "show") and answer.get("status") in (None, 200)
+        if ask["verb"] == "take" or is_home:
             evidence.proofs.append({
                 "asked_at": ask["at"], "at": answer.get("at"), "status": answer.get("status"),
                 "answer": json.loads(answer.get("answer") or "{}"), "road": "device",
-                "account": ask["asked"]["account"],
+                "account": None if is_home else ask["asked"]["account"],
                 "signed": payload(ask["asked"]["signedTransaction"]),
             })
 
@@ -227,7 +293,7 @@ def add_history(evidence, entries, trust):
     for entry in entries:
         if entry["act"] == "ask":
             asked[entry["call"]] = entry
-            if entry["verb"] in ("purchase", "finish", "reserve", "spend", "spend otherwise"):
+            if entry["verb"] in JUDGED:
                 evidence.asked.append(entry)
         elif entry["act"] == "heard":
             ask = asked[entry["call"]]

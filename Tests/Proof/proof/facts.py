@@ -7,6 +7,11 @@ from dataclasses import dataclass, field
 SETTLED = ("sold", "refused")
 #: The kind of notification that a sale owes.
 SALE = "ONE_TIME_CHARGE"
+#: How the ledger's accounts of households are named (`household.py`), and what it makes of
+#: the name of an account that was erased.
+HOME, ERASED = "house-", "erased:"
+#: What households do with their accounts.
+HOME_DEEDS = ("claim", "restore", "rehearse", "merge", "erase")
 
 
 @dataclass
@@ -19,7 +24,7 @@ class Evidence:
     #: customer, device, purchase or transaction, asked (the body), status,
     #: answer (the body), signed (the decoded transaction), asked_at, at.
     heard: list = field(default_factory=list)
-    #: Purchases and finishes that were asked for: verb, customer, purchase or transaction.
+    #: What was asked for, of some kinds: verb, customer, purchase or transaction, account.
     asked: list = field(default_factory=list)
     customers: list = field(default_factory=list)
     purchases: list = field(default_factory=list)
@@ -59,6 +64,21 @@ class Evidence:
     ledger_renewals: list = field(default_factory=list)
     ledger_credit_books: list = field(default_factory=list)
     ledger_credit_entries: list = field(default_factory=list)
+    #: What its accounts have to do with each other.
+    ledger_accounts: list = field(default_factory=list)
+    ledger_shares: list = field(default_factory=list)
+    ledger_merges: list = field(default_factory=list)
+    #: Where its tables name an account whose erasure was asked for: table, name.
+    ledger_mentions: list = field(default_factory=list)
+    #: The notifications that it keeps with their contents: notification_id, transaction_id.
+    ledger_news: list = field(default_factory=list)
+    #: Its messages to the merchant's server, with `endpoint` and `told` (the body).
+    ledger_webhooks: list = field(default_factory=list)
+    #: What that server received: endpoint, id, timestamp, body, told, problem, at, wall,
+    #: answered_at, status; None where there was none.
+    hooked: list | None = None
+    #: Messages that were asked for again: endpoint, ids, asked_at, changed, or None.
+    replays: list = field(default_factory=list)
     #: What the ledger's file grants, by product (`worlds.py`).
     grants: dict = field(default_factory=dict)
     #: Signed transactions that the ledger was given, and what was signed of renewals:
@@ -177,6 +197,17 @@ class Evidence:
     def processor_entries(self):
         """The processor's log by key, each in the order in which it was written."""
         return grouped(self.processor or [], "key")
+
+
+def is_home(account):
+    """Whether an account is, or was, one of those that households make."""
+    return account is not None and account.startswith((HOME, ERASED))
+
+
+def holder(account):
+    """Whose a key of the ledger is: an account's. What a household's accounts spend keeps its
+    key when they become part of another or are erased."""
+    return HOME if is_home(account) else account
 
 
 def subject(row):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults inside of a process: its wall clock steps, its syncs fail or take long,
 and its disk can forget what was not synced. `faults.c` and `journal.c` are
-compiled once a round and preloaded into what is started."""
+compiled once a round and preloaded into what is started. With them comes `trust.c`, by which
+a ledger trusts the certificate of the proof's own server."""
 
 import mmap
 import os
@@ -14,7 +15,7 @@ from .power import Disk
 
 SOURCES = [
     os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "faults", name)
-    for name in ("faults.c", "journal.c")
+    for name in ("faults.c", "journal.c", "trust.c")
 ]
 COMPILERS = ("cc", "clang", "gcc")
 #: The places of `struct orders`, in 64-bit words.

@@ -191,6 +191,11 @@ class Merchant:
 
     # Calls
 
+    def ask(self, device, method, path, body, **noted):
+        """The answers to a call about any account, which may be made twice at once."""
+        return self._sometimes_twice(lambda: device.call(
+            method, path, body, self._random.choice(self._fronts), token=self._key, **noted))
+
     def _uuid(self):
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 

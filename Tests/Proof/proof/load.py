@@ -15,6 +15,7 @@ import sys
 import threading
 
 from .device import Device
+from .household import Household
 from .journal import Journal
 from .ledger import Merchant
 from .subscriber import Subscriber
@@ -22,7 +23,8 @@ from .subscriber import Subscriber
 # Without any progress; longer than a dead server's leases last.
 WIND_UP_SECONDS = 100
 READ_ON_TRIES = 40
-# Between two steps of a device that subscribes: most of what happens to it is time's.
+# Between two steps of a device that subscribes, and of a household: most of what happens to
+# the one is time's, and the other is rare.
 SUBSCRIBER_PAUSE = 0.1
 
 
@@ -50,6 +52,8 @@ class Load:
         if world["subscribes"]:
             return Subscriber(
                 self.orders["plans"], *common, self.orders["extras"], log, world, merchant)
+        if world["movesHouse"]:
+            return Household(*common, self.orders["extras"], log, world, merchant)
         return Device(*common, self.orders["products"], log, world, merchant)
 
     def run(self):
@@ -76,7 +80,7 @@ class Load:
             elif device.heard - told >= 10:
                 told = device.heard
                 self.say("heard", count=sum(device.heard for device in self.devices))
-            if device.world["subscribes"]:
+            if device.world["subscribes"] or device.world["movesHouse"]:
                 pause.wait(SUBSCRIBER_PAUSE)
         self.calm.wait()
         if not device.wind_up(WIND_UP_SECONDS):

@@ -7,6 +7,7 @@ import random
 from .clerk import Clerk
 from .jumper import Jumper
 from .programs import Trouble
+from .worlds import RULED
 
 
 class Movers:
@@ -16,12 +17,15 @@ class Movers:
         self._stage = stage
         self._random = random.Random(seed)
         realms = stage.worlds.moving
-        self._clerks = [self._actor(Clerk, realm) for realm in realms]
+        self._clerks = [
+            self._actor(Clerk, realm, *([stage.worlds.households] if realm == RULED else []))
+            for realm in realms]
         self._jumpers = [self._actor(Jumper, realm) for realm in realms]
 
-    def _actor(self, kind, realm):
+    def _actor(self, kind, realm, *others):
         path = os.path.join(self._stage.folder, f"{kind.__name__.lower()}-{realm}.log")
-        return kind(self._stage.servers, path, self._random.getrandbits(32), realm).start()
+        return kind(
+            self._stage.servers, path, self._random.getrandbits(32), realm, *others).start()
 
     def end(self):
         for actor in (*self._clerks, *self._jumpers):

@@ -93,6 +93,8 @@ class ServedProcess:
         #: disk where that can forget (`power.py`).
         self.variables = {}
         self.page = self.power = None
+        #: Called before each life.
+        self.prepare = lambda: None
 
     def start_and_kill(self, seconds):
         """A life that ends while it begins."""
@@ -113,6 +115,7 @@ class ServedProcess:
         self.lives += 1
 
     def _run(self):
+        self.prepare()
         runtime = os.path.join(self.data, "run")
         os.makedirs(runtime, mode=0o700, exist_ok=True)
         environment = {**os.environ, "XDG_RUNTIME_DIR": runtime, **self.variables}

@@ -8,7 +8,10 @@ dictionaries; none of the store's code is used.
 
 from collections import Counter, defaultdict
 
-from . import announcements, apps, books, clocks, deliveries, lines, money, refunds, renewals
+from . import (
+    announcements, apps, books, clocks, deliveries, lines, money, moves, refunds, renewals,
+    webhooks,
+)
 from .facts import SALE, SETTLED, Evidence, approved, grouped, repeated
 
 __all__ = ["Evidence", "RULES", "judge"]
@@ -357,6 +360,8 @@ RULES = [
     *announcements.RULES,
     *clocks.RULES,
     *books.RULES,
+    *moves.RULES,
+    *webhooks.RULES,
 ]
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks signed data with others' libraries: JWS with `cryptography`, receipts
-with `apple_purchase_receipt_verifier`."""
+with `apple_purchase_receipt_verifier`, webhooks with `standardwebhooks`."""
 
 import base64
 import json
+from datetime import datetime, timezone
 
 from apple_purchase_receipt_verifier import Config, Verifier
 from cryptography.exceptions import InvalidSignature
@@ -11,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import load_der_x509_certificate, load_pem_x509_certificate
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 
 class Trust:
@@ -64,6 +66,23 @@ class Trust:
             for entry in result.payload.in_app
         ]
         return purchases, None
+
+
+class _Dateless(Webhook):
+    """Checks a message's signature at any time: clocks are stepped, and dates are judged by a
+    rule."""
+
+    def _Webhook__verify_timestamp(self, timestamp):
+        return datetime.fromtimestamp(float(timestamp), tz=timezone.utc)
+
+
+def webhook_problem(secret, headers, body):
+    """Why a webhook does not verify, by the library of its specification, or nothing."""
+    try:
+        _Dateless(secret).verify(body, {name: text or "" for name, text in headers.items()})
+    except (WebhookVerificationError, ValueError) as problem:
+        return f"{type(problem).__name__}: {problem}"
+    return None
 
 
 def unpadded(text):

@@ -18,6 +18,7 @@ from .disk import SmallDisk
 from .faults import FAILING, LEAVES_LOGS, SLOW, Faults
 from .forks import Forks
 from .guardian import Guardian
+from .hooks import HookReceiver, Replayer
 from .kit import Kit
 from .movers import Movers
 from .network import Proxy
@@ -38,6 +39,10 @@ CALM_SECONDS = 600
 DRAIN_SECONDS, LONG_DRAIN_SECONDS, LONG_ROUND_SECONDS = 6, 45, 30
 # Customers are numbered from bucket 1 on: every other one is on the second cluster.
 FAR_BUCKETS = "0,2,4,6,8,10,12,14,16-999"
+# What a ledger does with a purchase that another account presents: as the lot falls in each
+# of its lives. The first of a long round shares it, and in the calm it is moved.
+POLICIES = ["transfer"] * 4 + ["share"] * 3 + ["keep", "refuse"]
+FIRST_POLICY, CALM_POLICY = "share", "transfer"
 # What failed again and again is tried again within the hour.
 CLOCK_LEAP = {"advanceMilliseconds": 2 * 3_600_000}
 
@@ -55,7 +60,8 @@ class Stage:
         self.cluster = None
         self.disk = self.processor = self.load = self.guardian = self.receiver = None
         self.servers, self.ledgers, self.proxies = [], [], []
-        self.forks = self.side = self.courier = None
+        self.forks = self.side = self.courier = self.hooks = self.replayer = None
+        self._policies = self.supervisor = None
         self.kits, self.movers = [], None
         #: How many seconds a clock was ahead, at most.
         self._ahead = 0
@@ -95,12 +101,19 @@ class Stage:
         self.roots = self.worlds.roots(self.folder)
         if self.plan.sabotage:
             spoil(data, self.plan.sabotage)
+        if self.plan.ledger:
+            if self.faults.is_there:
+                self.hooks = HookReceiver(self.folder, seeds.getrandbits(32))
+            self._policies = random.Random(seeds.getrandbits(32))
         for number in range(self.plan.servers if self.plan.ledger else 0):
             self._start_ledger(number, seeds)
         if self.ledgers:
             self._key = self.ledgers[0].merchant_key()
             if self.plan.sabotage:
                 spoil_ledger(self.ledgers[0].data, self.plan.sabotage)
+        if self.hooks:
+            self.replayer = Replayer(
+                self.folder, self.ledgers, self._key, self.hooks, seeds.getrandbits(32)).start()
         if self.ledgers and self.receiver:
             self.courier = Courier(self.folder, self.ledgers, seeds.getrandbits(32)).start()
             self.receiver.on_accepted = self.courier.add
@@ -131,6 +144,8 @@ class Stage:
         if self.faults.is_there:
             server.page = self.faults.page(f"process-{len(self.proxies)}")
             server.variables = dict(server.page.variables)
+            if self.hooks:
+                server.variables["PROOF_ROOTS"] = self.hooks.certificate
             if self.disk:
                 server.power = self.faults.disk(server.data)
                 server.variables |= server.power.variables
@@ -159,7 +174,6 @@ class Stage:
         place = os.path.join(self.folder, f"ledger-{number}")
         os.makedirs(place, mode=0o700)
         rules = os.path.join(place, "ledger.yaml")
-        ledger_file(rules)
         options = [
             "--config", rules,
             "--bundle-id", BUNDLE_ID, "--bundle-id", OTHER_BUNDLE_ID, "--environment", "Sandbox",
@@ -175,8 +189,17 @@ class Stage:
         ledger = ServedProcess(
             [*self.plan.command, "ledger", "serve"], options, place, self.errors
         )
+        ledger.prepare = lambda: self._configure(rules)
         self.ledgers.append(ledger)
         self._open(ledger, seeds)
+
+    def _configure(self, path):
+        """Writes a ledger's file for its next life."""
+        policy = self._policies.choice(POLICIES) if self._policies else CALM_POLICY
+        if self.supervisor is None and not self.plan.is_short:
+            policy = FIRST_POLICY
+        hooks = self.hooks.settings(os.path.dirname(path)) if self.hooks else ()
+        ledger_file(path, policy, hooks)
 
     def _seal_key(self, seeds):
         """What the servers seal their shared keys with."""
@@ -282,6 +305,8 @@ class Stage:
             return
         if self.courier and not self.courier.rest():
             raise Trouble("the ledger did not accept every notification")
+        if self.replayer and not self.replayer.rest():
+            raise Trouble("the ledger did not send every webhook")
         accounts = sorted(row["account"] for row in self._ledger_reader()("accounts"))
         audit(self.folder, self.ledgers[0], self._key, accounts, self._ahead)
 
@@ -294,9 +319,10 @@ class Stage:
         """No more mischief. Every server is there."""
         for proxy in self.networks:
             proxy.calm()
-        for party in (self.processor, self.receiver):
+        for party in (self.processor, self.receiver, self.hooks, self.replayer):
             if party:
                 party.calm()
+        self._policies = None
         self.supervisor.revive()
         # What was sold under a clock ahead is dated so, and a ledger takes no
         # proof from the future: in the calm those days have come.
@@ -375,6 +401,10 @@ class Stage:
         sources.seconds_stepped = self.faults.seconds_stepped
         if self.ledgers:
             sources.ledger, sources.grants = self._ledger_reader(), GRANTS
+        if self.hooks:
+            sources.webhooks = {
+                self.hooks.url(name): (name, secret)
+                for name, secret in self.hooks.secrets.items()}
         return evidence.gather(sources)
 
     def keep(self):
@@ -394,8 +424,9 @@ class Stage:
         for party in (self.guardian, self.movers):
             if party:
                 party.end()
-        if self.courier:
-            self.courier.close()
+        for party in (self.courier, self.replayer):
+            if party:
+                party.close()
         for server in self.served:
             if server.program:
                 server.kill()
@@ -404,8 +435,9 @@ class Stage:
         self.halt()
         if self.processor:
             self.processor.close()
-        if self.receiver:
-            self.receiver.close()
+        for party in (self.receiver, self.hooks):
+            if party:
+                party.close()
         self.faults.close()
         for proxy in self.proxies:
             proxy.close()

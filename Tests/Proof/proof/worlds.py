@@ -21,6 +21,8 @@ RULED, BILLED = "ruled", "billed"
 GRACE_DAYS = {RULED: 16, BILLED: 3}
 #: So many customers subscribe in each. The first of each has two devices.
 SUBSCRIBERS = 3
+#: So many households move purchases between accounts of the ledger, where a rule charges.
+HOUSEHOLDS = 2
 #: Devices below this stay in the default realm's first app.
 DEVICES_OF_ALL_WORLDS = 8
 
@@ -43,9 +45,12 @@ GRANTS = {
 }
 
 
-def ledger_file(path):
-    """Writes the same as a ledger.yaml."""
+def ledger_file(path, policy="refuse", webhooks=()):
+    """Writes the same as a ledger.yaml. `policy`: what becomes of a purchase that another
+    account presents. `webhooks`: the lines about the merchant's server."""
     with open(path, "w", encoding="utf-8") as file:
+        file.write(f"accounts:\n  restore: {policy}\n")
+        file.writelines(f"{line}\n" for line in webhooks)
         file.write("products:\n")
         for product, grants in GRANTS.items():
             file.write(f"  {product}:\n")
@@ -128,7 +133,7 @@ def world(customer, prefix="", bundle=BUNDLE_ID, environment="Sandbox", **other)
     """Where one device buys, and as whom."""
     return {
         "customer": customer, "prefix": prefix, "bundle": bundle, "environment": environment,
-        "asksToBuy": False, "subscribes": False,
+        "asksToBuy": False, "subscribes": False, "movesHouse": False,
     } | other
 
 
@@ -144,6 +149,8 @@ class Worlds:
             world(names[number % len(names)], asksToBuy=plan.approvals)
             for number in range(plan.devices)
         ]
+        #: Customers with a household, all of them where a rule charges.
+        self.households = []
         self._make(names)
 
     def _make(self, names):
@@ -215,6 +222,16 @@ class Worlds:
         for name in names:
             self._server.operate(f"{prefix}/operator/v1/customers", {"name": name})
         self.devices += [world(name, prefix, subscribes=True) for name in [names[0], *names]]
+        if realm == RULED and self._plan.ledger:
+            self._house(realm, prefix)
+
+    def _house(self, realm, prefix):
+        """Customers whose purchases go from one account of the ledger to another."""
+        for number in range(HOUSEHOLDS):
+            name = f"{realm}-house-{number}"
+            made = self._server.operate(f"{prefix}/operator/v1/customers", {"name": name})
+            self.households.append(made["customerId"])
+            self.devices.append(world(name, prefix, movesHouse=True))
 
     def _sell(self, prefix, bundle, catalogue=CATALOGUE):
         with open(catalogue, encoding="utf-8") as file:
