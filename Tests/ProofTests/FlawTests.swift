@@ -92,6 +92,15 @@ struct FlawTests {
         ("spendings-forgotten", "spendings_are_done_once"),
         ("refunds-without-entries", "credits_add_up"),
         ("releases-forgotten", "reservations_end_one_way"),
+        ("moves-without-entries", "moves_take_what_they_give"),
+        ("moves-forgotten", "purchases_are_where_they_were_sent"),
+        ("merges-that-leave-grants", "merged_accounts_are_empty"),
+        ("erasures-that-remember", "erased_accounts_are_gone"),
+        ("notifications-not-erased", "news_of_the_erased_is_deleted"),
+        ("webhooks-forgotten", "events_are_reported_once"),
+        ("webhooks-not-sent", "webhooks_arrive"),
+        ("webhooks-without-numbers", "webhooks_keep_their_order"),
+        ("webhooks-of-other-contents", "webhooks_tell_what_was_written"),
         ("everything-refused", "enough_happened"),
     ])
     func `a store with triggers that do wrong is found out`(

@@ -159,6 +159,52 @@ LEDGER_SABOTAGES = {
         CREATE TRIGGER sabotage AFTER INSERT ON credit_entries WHEN NEW.kind = 'reversal' BEGIN
             DELETE FROM credit_entries WHERE account = NEW.account AND number = NEW.number;
         END"""]),
+    "moves-without-entries": ("moves_take_what_they_give", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON credit_entries
+        WHEN NEW.kind = 'transfer' AND NEW.wallet > 0 BEGIN
+            DELETE FROM credit_entries WHERE account = NEW.account AND number = NEW.number;
+        END"""]),
+    "moves-forgotten": ("purchases_are_where_they_were_sent", ["""
+        CREATE TRIGGER sabotage AFTER UPDATE ON purchases
+        WHEN NEW.account <> OLD.account AND NEW.account LIKE 'house-%' BEGIN
+            UPDATE purchases SET account = OLD.account
+            WHERE transaction_id = NEW.transaction_id AND account <> OLD.account;
+        END"""]),
+    "merges-that-leave-grants": ("merged_accounts_are_empty", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON account_merges BEGIN
+            UPDATE grants SET account = NEW.account WHERE account = NEW.into_account;
+        END"""]),
+    "erasures-that-remember": ("erased_accounts_are_gone", ["""
+        CREATE TRIGGER sabotage BEFORE DELETE ON webhooks_out WHEN OLD.account <> '' BEGIN
+            SELECT RAISE(IGNORE);
+        END"""]),
+    "notifications-not-erased": ("news_of_the_erased_is_deleted", ["""
+        CREATE TRIGGER sabotage BEFORE UPDATE ON notifications_in
+        WHEN NEW.payload = 'erased' BEGIN
+            SELECT RAISE(IGNORE);
+        END"""]),
+    "webhooks-forgotten": ("events_are_reported_once", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON webhooks_out
+        WHEN NEW.event = 'unit.redeemed' BEGIN
+            DELETE FROM webhooks_out WHERE url = NEW.url AND message_id = NEW.message_id;
+        END"""]),
+    "webhooks-not-sent": ("webhooks_arrive", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON webhooks_out
+        WHEN NEW.event = 'purchase.booked' BEGIN
+            UPDATE webhooks_out SET sent_at = created_at
+            WHERE url = NEW.url AND message_id = NEW.message_id;
+        END"""]),
+    "webhooks-without-numbers": ("webhooks_keep_their_order", ["""
+        CREATE TRIGGER sabotage AFTER INSERT ON webhooks_out WHEN NEW.number > 1 BEGIN
+            UPDATE webhooks_out SET number = 1
+            WHERE url = NEW.url AND message_id = NEW.message_id;
+        END"""]),
+    "webhooks-of-other-contents": ("webhooks_tell_what_was_written", ["""
+        CREATE TRIGGER sabotage AFTER UPDATE ON webhooks_out
+        WHEN NEW.sent_at IS NOT NULL AND OLD.sent_at IS NULL BEGIN
+            UPDATE webhooks_out SET body = NEW.body || ' '
+            WHERE url = NEW.url AND message_id = NEW.message_id;
+        END"""]),
     "releases-forgotten": ("reservations_end_one_way", ["""
         CREATE TRIGGER sabotage AFTER UPDATE ON redemptions
         WHEN NEW.released_at IS NOT NULL BEGIN
