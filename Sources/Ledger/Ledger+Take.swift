@@ -148,6 +148,7 @@ struct Booking: Sendable {
                     try outbox.post(
                         event, account: done.account, done.wire, at: recordedAt, writing)
                 }
+                try claimOtherPeriods(of: done, revision, grants, writing)
                 return done
             }
         }
@@ -168,14 +169,39 @@ struct Booking: Sendable {
     /// signs a renewal without an account if the first payment had none, and sends it to
     /// nobody but the ledger.
     private func subscriber(_ reading: any Reading) throws -> String? {
-        guard proven.facts.type == BookedFacts.subscription else { return nil }
-        let values: [SQLValue] = [
-            .text(proven.key.root), .text(proven.key.environment.rawValue),
-            .text(proven.key.bundleID), .text(proven.facts.originalTransactionID),
-        ]
-        let owner = try reading.first(Statement.Booked.ownerOfSubscription, values)
-            .map { try $0.text("account") }
+        guard proven.isOfSubscription else { return nil }
+        let owner = try reading.first(
+            Statement.Booked.ownerOfSubscription, proven.subscriptionValues
+        ).map { try $0.text("account") }
         return owner.flatMap { ErasedAccount.isOne($0) ? nil : $0 }
+    }
+
+    /// Gives the account of a period the other periods of its subscription that belong to
+    /// no account yet, if the account has the newest of those that have one. They were
+    /// booked from news without an account before the first claim.
+    ///
+    /// The account's line is locked.
+    private func claimOtherPeriods(
+        of period: BookedPurchase, _ revision: Int64, _ grants: GrantWriter,
+        _ writing: any Writing
+    ) throws {
+        guard proven.isOfSubscription, let account = period.account,
+            !ErasedAccount.isOne(account)
+        else { return }
+        let unclaimed = try writing.query(
+            Statement.Booked.unclaimedPeriods, proven.subscriptionValues + [.text(account)]
+        ).map { try PurchaseKey($0) }
+        guard !unclaimed.isEmpty else { return }
+        let claims = try writing.queryEach(
+            Statement.Booked.claim,
+            unclaimed.map { $0.values + [.text(account), .integer(revision)] })
+        // They are read after the claim, which waits for news that is being written.
+        for (key, claim) in zip(unclaimed, claims) where !claim.isEmpty {
+            guard let claimed = try Self.find(key, writing, at: recordedAt) else { continue }
+            try grants.settle(claimed, hasNewFate: false, writing)
+            try outbox.post(
+                .purchaseUpdated, account: account, claimed.wire, at: recordedAt, writing)
+        }
     }
 
     private func line(_ account: String, _ writing: any Writing) throws -> Int64 {
@@ -285,6 +311,18 @@ struct Booking: Sendable {
             .optional(fate.revokedAt?.milliseconds),
             .optional(fate.revocationReason.map(Int64.init)), .integer(revision),
             .integer(before.signedAt.milliseconds),
+        ]
+    }
+}
+
+extension ProvenPurchase {
+    fileprivate var isOfSubscription: Bool { facts.type == BookedFacts.subscription }
+
+    /// The subscription of a period, as parameters of statements.
+    fileprivate var subscriptionValues: [SQLValue] {
+        [
+            .text(key.root), .text(key.environment.rawValue), .text(key.bundleID),
+            .text(facts.originalTransactionID),
         ]
     }
 }

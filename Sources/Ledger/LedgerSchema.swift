@@ -15,6 +15,7 @@ enum LedgerSchema {
         Migration(6, "webhooks", webhookTables.flatMap(\.ddl)),
         Migration(7, "an index of what can be redeemed", [unspentIndex]),
         Migration(8, "an index of subscriptions' purchases", [subscriptionIndex]),
+        Migration(9, "an index of unclaimed periods", [unclaimedIndex]),
     ]
 
     private static let firstTables = [
@@ -86,6 +87,13 @@ enum LedgerSchema {
         CREATE INDEX purchases_subscription ON purchases
             (original_transaction_id, purchased_at, transaction_id)
         WHERE product_type = '\(BookedFacts.subscription)'
+        """
+
+    /// Finds the periods of a subscription that belong to no account.
+    private static let unclaimedIndex = """
+        CREATE INDEX purchases_unclaimed ON purchases
+            (original_transaction_id, purchased_at, transaction_id)
+        WHERE account IS NULL AND product_type = '\(BookedFacts.subscription)'
         """
 
     /// The units that are spent or reserved. A row has a unit once it is spent. Before

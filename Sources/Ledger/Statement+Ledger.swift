@@ -119,6 +119,20 @@ extension Statement {
             ORDER BY purchased_at DESC, transaction_id DESC LIMIT 1
             """)
 
+        /// The periods of a subscription that belong to no account, if `$5` has the newest
+        /// of those that have one.
+        static let unclaimedPeriods = Statement(
+            "purchases.unclaimedPeriods", [.text, .text, .text, .text, .text],
+            """
+            SELECT root, environment, bundle_id, transaction_id FROM purchases
+            WHERE root = $1 AND environment = $2 AND bundle_id = $3
+                AND original_transaction_id = $4 AND account IS NULL
+                AND product_type = '\(BookedFacts.subscription)'
+                AND $5 = (
+                    \(ownerOfSubscription.sql))
+            ORDER BY purchased_at, transaction_id
+            """)
+
         /// Assigns a purchase without an account to one. Returns no row if it
         /// has one already.
         static let claim = Statement(
@@ -305,7 +319,8 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, ownerOfSubscription, claim, setFate, setFacts, unspentPage,
+            byKey, insert, ownerOfSubscription, unclaimedPeriods, claim, setFate, setFacts,
+            unspentPage,
             ofAccount, oldestOfProduct, oldestNamed, spendOfProduct, spendNamed, candidates,
             spend, hold, spendHeld, giveBack,
         ]

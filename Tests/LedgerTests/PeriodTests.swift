@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import Storage
+import StorageSQLite
+import StoreWire
+import TestSupport
+import Testing
+
+@testable import Ledger
+
+/// The periods of one subscription: to whom they belong, and who shares them.
+@Suite(.timeLimit(.minutes(5))) struct PeriodTests {
+    private static func day(_ number: Int64) -> Int64 { number * 86_400 }
+
+    private func book(_ policy: RestorePolicy = .refuse) async throws -> Book {
+        let book = try await Book.open(
+            grants: try GrantRules([
+                "gold": [
+                    Grant(name: "gold", kind: .entitlement(.subscription(grace: false))),
+                    Grant(name: "coins", kind: .credits(perUnit: 10)),
+                ]
+            ]))
+        var configuration = book.ledger.configuration
+        configuration.accounts = AccountRules(restore: policy)
+        configuration.webhooks = [
+            try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
+        ]
+        return Book(
+            ledger: try await Ledger.open(
+                storage: book.storage, configuration: configuration, ports: book.ledger.ports),
+            storage: book.storage)
+    }
+
+    /// The period `id` of thirty days. That with the number 4 is the present one.
+    private static func period(
+        _ id: Int, of first: Int = 1
+    ) -> (inout JWSTransactionDecodedPayload) -> Void {
+        { payload in
+            payload.productId = "gold"
+            payload.type = "Auto-Renewable Subscription"
+            payload.originalTransactionId = Book.id(first)
+            payload.purchaseDate = Book.now.adding(seconds: day(30 * Int64(id - 4)))
+            payload.expiresDate = Book.now.adding(seconds: day(30 * Int64(id - 3)))
+        }
+    }
+
+    @discardableResult
+    private func prove(
+        _ book: Book, _ id: Int, of first: Int = 1, account: String? = nil
+    ) async throws -> BookedPurchase {
+        try await book.prove(
+            id, product: "gold", account: account, Self.period(id, of: first))
+    }
+
+    /// The periods that grant an account its entitlement.
+    private func periods(_ book: Book, _ account: String) async throws -> [String] {
+        try await book.ledger.reason(account: account, entitlement: "gold").purchases
+            .map { String($0.transactionId.suffix(1)) }
+    }
+
+    /// The store reports periods to the ledger alone, before the app names its account.
+    @Test(arguments: [2, 3, 4])
+    func `a claim of one period covers all that belong to nobody`(claimed: Int) async throws {
+        let book = try await book()
+        for id in 2...4 { try await prove(book, id, of: 2) }
+        try await prove(book, 5, of: 5)
+        // Its credits are granted and taken back in the commit that claims it.
+        try await book.prove(
+            2, product: "gold", account: nil, signed: 9, revoked: 8, Self.period(2, of: 2))
+
+        try await prove(book, claimed, of: 2, account: "ann")
+
+        #expect(try await periods(book, "ann") == ["2", "3", "4"])
+        #expect(try await book.active("ann") == ["gold"])
+        #expect(try await book.balance("ann") == 20)
+        #expect(try await book.imbalances() == [])
+        for id in 2...4 {
+            #expect(
+                try await refusal { try await prove(book, id, of: 2, account: "ben") }
+                    == ["purchaseClaimed", "account"])
+        }
+        let messages = try await book.storage.read { reading in
+            try reading.query(
+                Statement(
+                    "test.messages",
+                    "SELECT event FROM webhooks_out WHERE account = 'ann' ORDER BY event"), []
+            ).map { try $0.text("event") }
+        }
+        #expect(messages == Array(repeating: "purchase.updated", count: 3))
+        // Another subscription is still nobody's.
+        #expect(try await prove(book, 5, of: 5).account == nil)
+    }
+
+    @Test func `a restore of one period covers all that belong to nobody`() async throws {
+        let book = try await book()
+        for id in 1...3 { try await book.take(id, account: nil, Self.period(id)) }
+
+        let outcome = try await book.ledger.restore(
+            RestoreRequest(signedTransaction: try Book.signed(2, Self.period(2))), account: "ann")
+
+        #expect(outcome.outcome == "claimed")
+        #expect(try await periods(book, "ann") == ["1", "2", "3"])
+    }
+
+    @Test func `a claim after an erasure covers no period of the erased account`() async throws {
+        let book = try await book()
+        try await prove(book, 1, account: "ann")
+        _ = try await book.ledger.erase(account: "ann")
+        for id in 2...4 { try await prove(book, id) }
+
+        try await prove(book, 3, account: "ben")
+
+        #expect(try await periods(book, "ben") == ["2", "3", "4"])
+        #expect(try await book.balance("ben") == 30)
+        #expect(try await book.imbalances() == [])
+    }
+
+    @Test func `a claim leaves what belongs to the account with a newer period`() async throws {
+        let book = try await book()
+        try await prove(book, 4, account: "ann")
+        // As an earlier version booked them.
+        for id in 1...2 { try await prove(book, id, account: "ben") }
+        let release = Statement(
+            "test.release", "UPDATE purchases SET account = NULL WHERE account = 'ben'")
+        try await book.storage.write { try $0.execute(release, []) }
+
+        try await prove(book, 1, account: "zoe")
+        #expect(try await prove(book, 2).account == "ann")
+    }
+
+    @Test func `a period that is claimed twice at once has one account`() async throws {
+        let book = try await book()
+        for id in 1...4 { try await prove(book, id) }
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for racer in 0..<8 {
+                group.addTask {
+                    _ = try await refusal {
+                        try await prove(book, racer % 4 + 1, account: "\(racer)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+
+        var owned = 0
+        for racer in 0..<8 { owned += try await periods(book, "\(racer)").count }
+        #expect(owned == 4)
+        #expect(try await book.imbalances() == [])
+    }
+
+    @Test(
+        arguments: [
+            Statement.Booked.ownerOfSubscription, Statement.Booked.unclaimedPeriods,
+        ])
+    func `no question about a subscription looks through an app's purchases`(
+        statement: Statement
+    ) async throws {
+        let storage = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
+        let plan = Statement(
+            statement.name, statement.parameters, "EXPLAIN QUERY PLAN " + statement.sql)
+        let nulls = statement.parameters.map { _ in SQLValue.null }
+        let steps = try await storage.write { writing in
+            try writing.query(plan, nulls).map { try $0.text("detail") }
+        }
+        #expect(
+            !steps.contains { $0.hasSuffix("(root=? AND environment=? AND bundle_id=?)") },
+            "\(steps)")
+        #expect(
+            !steps.contains { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }, "\(steps)")
+    }
+}
