@@ -151,9 +151,69 @@ import Testing
         #expect(try await book.imbalances() == [])
     }
 
+    /// Who shares a subscription expects to share it as long as it is paid.
+    @Test func `a shared subscription keeps being shared, earlier and later periods too`()
+        async throws
+    {
+        let book = try await book(.share)
+        for id in 1...2 { try await book.take(id, account: "ann", Self.period(id)) }
+        func share(_ id: Int, _ account: String) async throws -> String {
+            try await book.ledger.restore(
+                RestoreRequest(signedTransaction: try Book.signed(id, Self.period(id))),
+                account: account
+            ).outcome
+        }
+        #expect(try await share(2, "ben") == "shared")
+        #expect(try await book.active("ben") == [])
+        for id in 3...4 { try await book.take(id, account: nil, Self.period(id)) }
+
+        #expect(try await book.active("ben") == ["gold"])
+        #expect(try await periods(book, "ben") == ["1", "2", "3", "4"])
+        // Credits stay with the account that has paid.
+        #expect(try await book.balance("ben") == nil)
+        #expect(try await book.balance("ann") == 40)
+        // Another period adds nothing, and no further account.
+        #expect(try await share(4, "ben") == "shared")
+        #expect(try await periods(book, "ben") == ["1", "2", "3", "4"])
+        for number in 1...9 { _ = try await share(number % 4 + 1, "friend \(number)") }
+        #expect(
+            try await refusal { try await share(3, "stranger") }?.first == "sharesTooMany")
+        // Other subscriptions of the same account are not shared.
+        try await book.take(5, account: "ann", Self.period(4, of: 5))
+        #expect(try await periods(book, "ben") == ["1", "2", "3", "4"])
+        // What the store revokes ends for both.
+        try await book.take(4, account: nil) {
+            Self.period(4)(&$0)
+            $0.signedDate = Book.now.adding(seconds: 5)
+            $0.revocationDate = Book.now
+        }
+        #expect(try await !book.active("ben").contains("gold"))
+    }
+
+    /// An earlier version shared each period by itself.
+    @Test func `a subscription that is shared by several periods counts once`() async throws {
+        let book = try await book(.share)
+        for id in 1...4 { try await prove(book, id, account: "ann") }
+        try await book.storage.write { writing in
+            _ = try writing.first(Statement.Accounts.takeLine, [.text("ben")])
+            for id in 3...4 {
+                let key = PurchaseKey(
+                    root: Book.root, environment: .sandbox, bundleID: Book.bundleID.value,
+                    transactionID: Book.id(id))
+                _ = try writing.first(
+                    Statement.Shares.insert,
+                    LedgerSchema.shares.row(
+                        key.columns, ["account": .text("ben"), "shared_at": .integer(1)]))
+            }
+        }
+
+        #expect(try await periods(book, "ben") == ["1", "2", "3", "4"])
+    }
+
     @Test(
         arguments: [
             Statement.Booked.ownerOfSubscription, Statement.Booked.unclaimedPeriods,
+            Statement.Grants.entitlements, Statement.Shares.count,
         ])
     func `no question about a subscription looks through an app's purchases`(
         statement: Statement

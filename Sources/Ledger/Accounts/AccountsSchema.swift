@@ -8,7 +8,8 @@ import Storage
 extension LedgerSchema {
     static let accountTables = [shares, merges]
 
-    /// The accounts that share what a purchase of another account grants.
+    /// The accounts that share what a purchase of another account grants. Of a
+    /// subscription, one period stands for all, also later ones.
     static let shares = Table(
         "shares", key: ["account", "root", "environment", "bundle_id", "transaction_id"],
         ["account": .name] + purchaseKey + ["shared_at": .time],
@@ -102,10 +103,6 @@ extension Statement {
 
     /// Statements about shared purchases.
     enum Shares {
-        private static let isKey = """
-            root = $1 AND environment = $2 AND bundle_id = $3 AND transaction_id = $4
-            """
-
         /// Returns no row if the account shares the purchase already.
         static let insert = Statement.insert(
             "shares.insert", into: LedgerSchema.shares,
@@ -114,11 +111,34 @@ extension Statement {
             RETURNING account
             """)
 
-        static let find = Statement.one("shares.find", of: LedgerSchema.shares)
+        /// Whether two purchases are of one app. The columns of `m` are no key here, because
+        /// SQLite would look through all purchases of the app by it, in place of the few
+        /// of a subscription.
+        static func isSameApp(_ m: String, _ f: String) -> String {
+            ["root", "environment", "bundle_id"].map { "\(m).\($0) || '' = \(f).\($0)" }
+                .joined(separator: " AND ")
+        }
 
+        /// How many accounts share a purchase or, of a subscription, any period, and
+        /// whether `$5` does.
         static let count = Statement(
-            "shares.count", [.text, .text, .text, .text],
-            "SELECT COUNT(*) AS shares FROM shares WHERE \(isKey)")
+            "shares.count", [.text, .text, .text, .text, .text],
+            """
+            SELECT COUNT(DISTINCT s.account) AS shares,
+                COUNT(CASE WHEN s.account = $5 THEN 1 END) AS own
+            FROM shares s
+            WHERE s.root = $1 AND s.environment = $2 AND s.bundle_id = $3
+                AND s.transaction_id IN (
+                    SELECT CAST($4 AS TEXT)
+                    UNION ALL
+                    SELECT m.transaction_id FROM purchases f
+                    JOIN purchases m ON m.original_transaction_id = f.original_transaction_id
+                        AND m.product_type = '\(BookedFacts.subscription)'
+                        AND \(isSameApp("m", "f"))
+                    WHERE f.root = $1 AND f.environment = $2 AND f.bundle_id = $3
+                        AND f.transaction_id = $4
+                        AND f.product_type = '\(BookedFacts.subscription)')
+            """)
 
         static let remove = Statement.remove("shares.remove", from: LedgerSchema.shares)
 
@@ -147,7 +167,7 @@ extension Statement {
                     AND p.transaction_id = shares.transaction_id)
             """)
 
-        static let all = [insert, find, count, remove, move, removeAll, removeOwn]
+        static let all = [insert, count, remove, move, removeAll, removeOwn]
     }
 
     /// Statements about merged accounts.

@@ -10,7 +10,8 @@ public enum RestorePolicy: String, Hashable, Sendable, CaseIterable {
     case keep
     /// The purchase moves, with everything that is not used.
     case transfer
-    /// Both accounts have its entitlements. Units and credits stay.
+    /// Both accounts have its entitlements; of a subscription those of every period, also
+    /// of later ones. Units and credits stay.
     case share
     /// The restore is refused.
     case refuse
@@ -113,9 +114,9 @@ struct RestoreWish: Sendable {
     ) throws -> RestorePlan {
         let names = try entitlements(reading)
         guard !names.isEmpty else { return RestorePlan(outcome: .kept, purchase: purchase) }
-        let isKnown =
-            try reading.first(Statement.Shares.find, [.text(account)] + key.values) != nil
-        let count = try reading.first(Statement.Shares.count, key.values)?.integer("shares") ?? 0
+        let sharing = try reading.first(Statement.Shares.count, key.values + [.text(account)])
+        let count = try sharing?.integer("shares") ?? 0
+        let isKnown = try sharing?.integer("own") ?? 0 > 0
         guard isKnown || count < Self.sharesMax else {
             throw refused(
                 "sharesTooMany", "Too many accounts share this purchase.",

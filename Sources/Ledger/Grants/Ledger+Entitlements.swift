@@ -112,7 +112,9 @@ extension Ledger {
                 try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
             }
         }
-        let facts = try rows.map { try EntitlementFact($0) }
+        // A subscription is listed for each of its periods that was shared.
+        var known: Set<EntitlementFact> = []
+        let facts = try rows.map { try EntitlementFact($0) }.filter { known.insert($0).inserted }
         var now = ports.wall.now
         if environments != [.production] {
             for row in rows {

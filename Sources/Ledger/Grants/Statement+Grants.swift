@@ -41,8 +41,14 @@ extension Statement {
             RETURNING signed_at
             """)
 
+        private static let shared = """
+            o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
+                o.period, o.on_reversal
+            """
+
         /// All facts of an account's entitlements, or of one entitlement, shared ones
-        /// included.
+        /// included. Of a subscription every period is shared once one is. A subscription
+        /// of which several periods were shared is listed for each of them.
         static let entitlements = Statement(
             "grants.entitlements", [.text, .text, .text],
             """
@@ -51,18 +57,26 @@ extension Statement {
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
                 r.grace_until
             FROM (
-                SELECT o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
-                    o.period, o.on_reversal
-                FROM grants o
+                SELECT \(shared) FROM grants o
                 WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
                 UNION ALL
-                SELECT o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
-                    o.period, o.on_reversal
-                FROM shares s
+                SELECT \(shared) FROM shares s
                 JOIN grants o ON o.root = s.root AND o.environment = s.environment
                     AND o.bundle_id = s.bundle_id AND o.transaction_id = s.transaction_id
                     AND o.kind = 'entitlement'
                 WHERE s.account = $1 AND s.environment = $2
+                UNION ALL
+                SELECT \(shared) FROM shares s
+                JOIN purchases f ON f.root = s.root AND f.environment = s.environment
+                    AND f.bundle_id = s.bundle_id AND f.transaction_id = s.transaction_id
+                    AND f.product_type = '\(BookedFacts.subscription)'
+                JOIN purchases m ON m.original_transaction_id = f.original_transaction_id
+                    AND m.product_type = '\(BookedFacts.subscription)'
+                    AND \(Shares.isSameApp("m", "f")) AND m.transaction_id <> f.transaction_id
+                JOIN grants o ON o.root = m.root AND o.environment = m.environment
+                    AND o.bundle_id = m.bundle_id AND o.transaction_id = m.transaction_id
+                    AND o.kind = 'entitlement'
+                WHERE s.account = $1 AND s.environment = $2 AND o.account <> $1
             ) g
             JOIN purchases p ON p.root = g.root AND p.environment = g.environment
                 AND p.bundle_id = g.bundle_id AND p.transaction_id = g.transaction_id
