@@ -47,7 +47,8 @@ struct BookedPurchase: Hashable, Sendable {
             revocationReason: try row.optionalInteger("revocation_reason").map { Int($0) },
             expiresAt: try row.optionalInteger("expires_at").map(Timestamp.init(milliseconds:)),
             isUpgraded: try row.value("is_upgraded") == .null
-                ? false : row.boolean("is_upgraded"))
+                ? false : row.boolean("is_upgraded"),
+            takesRefundBack: try row.optionalInteger("reversed_at") == row.integer("signed_at"))
         account = try row.optionalText("account")
         spent = Int(try row.integer("spent"))
         held = Int(try row.integer("held"))

@@ -140,7 +140,10 @@ struct Booking: Sendable {
                 heir = into
                 continue
             }
-            if let (done, hasNewFate, event) = try enter(owner, claim, revision, writing) {
+            let isUnclaimed = known?.account == nil
+            if let (done, hasNewFate, event) = try enter(
+                owner, claim, revision, isUnclaimed: isUnclaimed, writing)
+            {
                 let grants = GrantWriter(rules: rules, now: recordedAt)
                 try grants.settle(done, hasNewFate: hasNewFate, writing)
                 try renewal?.write(of: proven, writing)
@@ -213,14 +216,18 @@ struct Booking: Sendable {
 
     /// Nil if the purchase has another owner, whose line is not locked.
     private func enter(
-        _ owner: String?, _ account: String?, _ revision: Int64, _ writing: any Writing
+        _ owner: String?, _ account: String?, _ revision: Int64, isUnclaimed: Bool,
+        _ writing: any Writing
     ) throws -> (purchase: BookedPurchase, hasNewFate: Bool, event: WebhookEvent?)? {
         let values = insertion(owner, revision)
         if try writing.first(Statement.Booked.insert, values) != nil {
             try putTerms(proven.fate, nil, writing)
+            try putReversal(proven.fate, writing)
             let booked = BookedPurchase(proven, account: owner, revision: revision)
             return (booked, false, .purchaseBooked)
         }
+        // Its line keeps an account's purchases from other news. One of nobody has none.
+        if isUnclaimed { try writing.execute(Statement.Booked.lockUnclaimed, proven.key.values) }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
             _ = try Taking.decide(known, proven, account: account)
@@ -246,6 +253,7 @@ struct Booking: Sendable {
                     return nil
                 }
                 try putTerms(fate, known.fate, writing)
+                try putReversal(fate, writing)
             }
             let booked = BookedPurchase(
                 proven, account: holder, facts: facts ?? known.facts, fate: fate ?? known.fate,
@@ -271,6 +279,14 @@ struct Booking: Sendable {
                     "expires_at": .optional(fate.expiresAt?.milliseconds),
                     "is_upgraded": .boolean(fate.isUpgraded),
                 ]))
+    }
+
+    private func putReversal(_ fate: PurchaseFate, _ writing: any Writing) throws {
+        guard fate.takesRefundBack else { return }
+        try writing.execute(
+            Statement.Booked.putReversal,
+            LedgerSchema.refundReversals.row(
+                proven.key.columns, ["signed_at": .integer(fate.signedAt.milliseconds)]))
     }
 
     private func insertion(_ owner: String?, _ revision: Int64) -> [SQLValue] {

@@ -16,17 +16,24 @@ enum LedgerSchema {
         Migration(7, "an index of what can be redeemed", [unspentIndex]),
         Migration(8, "an index of subscriptions' purchases", [subscriptionIndex]),
         Migration(9, "an index of unclaimed periods", [unclaimedIndex]),
+        Migration(10, "refunds taken back", reversalTables.flatMap(\.ddl)),
     ]
 
     private static let firstTables = [
         accounts, purchases, redemptions, keys, .restores, .readiness,
     ]
-    static let tables = firstTables + grantTables + roads + access + accountTables + webhookTables
+    private static let reversalTables = [refundReversals]
+    static let tables =
+        firstTables + grantTables + roads + access + accountTables + webhookTables
+        + reversalTables
 
-    /// The tables that a database has after a number of migrations.
+    /// The tables that a database has after a number of migrations, some of which made an
+    /// index only.
     static func tables(after migrations: Int) -> [Table] {
-        [firstTables, grantTables, roads, access, accountTables, webhookTables]
-            .prefix(migrations).flatMap(\.self)
+        [
+            firstTables, grantTables, roads, access, accountTables, webhookTables, [], [], [],
+            reversalTables,
+        ].prefix(migrations).flatMap(\.self)
     }
 
     static let environment = ValueRule.text("an environment that a ledger books") {
@@ -138,6 +145,15 @@ enum LedgerSchema {
         return has("unit") && has("released_at")
             ? BrokenRule("released_at", "a unit is spent or released") : nil
     }
+
+    /// When the store signed the newest notification that a purchase's refund was taken
+    /// back. It decides between that and a refund with the same date.
+    static let refundReversals = Table(
+        "refund_reversals", key: ["root", "environment", "bundle_id", "transaction_id"],
+        purchaseKey + ["signed_at": signedTime],
+        references: [
+            .init(["root", "environment", "bundle_id", "transaction_id"], to: "purchases")
+        ])
 
     /// The ledger's own secrets. The key of the merchant's door was one before
     /// migration 4.

@@ -100,37 +100,40 @@ struct PurchaseFate: Hashable, Sendable {
     var expiresAt: Timestamp?
     /// Whether the rest of the period was replaced by a higher subscription.
     var isUpgraded = false
+    /// Whether the store has sent it to report that a refund was taken back. Then it is
+    /// not revoked, and later than a refund of the same date.
+    var takesRefundBack = false
 
-    /// The newest proof wins. If two have the same date, the one that takes
-    /// more away wins: revoked before not revoked, then the earlier date, then
-    /// the higher reason. Of two that agree in this, the later end of a period and
-    /// an upgrade.
+    /// The newest proof wins. A store whose clock stands signs several with one date. Of
+    /// these the one that takes a refund back wins, because a refund comes before it;
+    /// then the one that takes more away: revoked before not revoked, then the earlier
+    /// date, then the higher reason. With it go the latest end of a period and an
+    /// upgrade, which the store does not take back.
     func merged(with other: PurchaseFate) -> PurchaseFate {
         if signedAt != other.signedAt { return signedAt > other.signedAt ? self : other }
-        switch (revokedAt, other.revokedAt) {
-        case (nil, nil): break
-        case (nil, _): return other
-        case (_, nil): return self
-        case (let mine?, let theirs?) where mine != theirs:
-            return mine < theirs ? self : other
-        default:
-            let (mine, theirs) = (revocationReason ?? -1, other.revocationReason ?? -1)
-            if mine != theirs { return mine > theirs ? self : other }
-        }
-        let (mine, theirs) = (expiresAt ?? purchaseOnly, other.expiresAt ?? purchaseOnly)
-        if mine != theirs { return mine > theirs ? self : other }
-        return isUpgraded ? self : other
+        var merged = isStronger(than: other) ? self : other
+        merged.expiresAt = [expiresAt, other.expiresAt].compactMap(\.self).max()
+        merged.isUpgraded = isUpgraded || other.isUpgraded
+        return merged
     }
 
-    /// Before any end of a period.
-    private var purchaseOnly: Timestamp { Timestamp(milliseconds: .min) }
+    /// Which of two proofs with one date says whether the purchase is revoked.
+    private func isStronger(than other: PurchaseFate) -> Bool {
+        if takesRefundBack != other.takesRefundBack { return takesRefundBack }
+        switch (revokedAt, other.revokedAt) {
+        case (nil, .some): return false
+        case (.some, nil): return true
+        case (let mine?, let theirs?) where mine != theirs: return mine < theirs
+        default: return revocationReason ?? -1 > other.revocationReason ?? -1
+        }
+    }
 }
 
 /// A purchase that a trusted root has signed for an accepted app.
 struct ProvenPurchase: Hashable, Sendable {
     let key: PurchaseKey
     let facts: BookedFacts
-    let fate: PurchaseFate
+    var fate: PurchaseFate
     /// The app account token. In lower case if it is a UUID.
     let account: String?
 
@@ -169,6 +172,14 @@ struct ProvenPurchase: Hashable, Sendable {
         account = try token.map { value throws(LedgerRefusal) in
             try Edge.account(value, "appAccountToken")
         }
+    }
+
+    /// The same purchase, as a notification of a type proves it.
+    func reported(by type: String) -> ProvenPurchase {
+        guard type == "REFUND_REVERSED", fate.revokedAt == nil else { return self }
+        var reported = self
+        reported.fate.takesRefundBack = true
+        return reported
     }
 
     static func text(

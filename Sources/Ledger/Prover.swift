@@ -111,7 +111,7 @@ struct Prover: Sendable {
                 rule: "one root, one app and one environment for both",
                 remedy: "submit the notification as the store sent it")
         }
-        return Notification(said: said, root: root, purchase: purchase)
+        return Notification(said: said, root: root, purchase: purchase.reported(by: type))
     }
 
     /// Returns what was signed about the renewal of a purchase's subscription.

@@ -46,11 +46,15 @@ extension Statement {
     /// Statements about the purchases in the books.
     enum Booked {
         private static let columns =
-            LedgerSchema.purchases.list("p") + ", t.expires_at, t.is_upgraded"
+            LedgerSchema.purchases.list("p")
+            + ", t.expires_at, t.is_upgraded, v.signed_at AS reversed_at"
         private static let purchases = """
             purchases p LEFT JOIN terms t ON t.root = p.root
                 AND t.environment = p.environment AND t.bundle_id = p.bundle_id
                 AND t.transaction_id = p.transaction_id
+            LEFT JOIN refund_reversals v ON v.root = p.root
+                AND v.environment = p.environment AND v.bundle_id = p.bundle_id
+                AND v.transaction_id = p.transaction_id
             """
 
         /// Whether the purchase `p` has granted something, so that its units are not
@@ -106,6 +110,15 @@ extension Statement {
             ON CONFLICT (root, environment, bundle_id, transaction_id) DO NOTHING
             RETURNING transaction_id
             """)
+
+        /// Locks a purchase that belongs to no account, and so has no account's line to
+        /// lock.
+        static let lockUnclaimed = Statement(
+            "purchases.lockUnclaimed", [.text, .text, .text, .text],
+            "UPDATE purchases SET revision = revision WHERE \(isKey) AND account IS NULL")
+
+        static let putReversal = Statement.put(
+            "purchases.putReversal", into: LedgerSchema.refundReversals)
 
         /// The account of a subscription's newest purchase that has one. The original
         /// transaction is the subscription's.
@@ -319,10 +332,9 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, ownerOfSubscription, unclaimedPeriods, claim, setFate, setFacts,
-            unspentPage,
-            ofAccount, oldestOfProduct, oldestNamed, spendOfProduct, spendNamed, candidates,
-            spend, hold, spendHeld, giveBack,
+            byKey, insert, lockUnclaimed, putReversal, ownerOfSubscription, unclaimedPeriods,
+            claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct, oldestNamed,
+            spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,
         ]
     }
 

@@ -14,7 +14,8 @@ extension Book {
     @discardableResult
     func prove(
         _ id: Int, product: String = "coins", account: String?, signed: Int64 = 1,
-        revoked: Int64? = nil, _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+        revoked: Int64? = nil, type: String = "ONE_TIME_CHARGE",
+        _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) async throws -> BookedPurchase {
         let payload = Self.payload(id) {
             $0.productId = product
@@ -24,8 +25,8 @@ extension Book {
         }
         return try await ledger.book(
             try ProvenPurchase(
-                payload, root: Self.root, environment: .sandbox, bundleID: Self.bundleID.value),
-            account: account)
+                payload, root: Self.root, environment: .sandbox, bundleID: Self.bundleID.value
+            ).reported(by: type), account: account)
     }
 
     @discardableResult

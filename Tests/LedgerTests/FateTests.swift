@@ -10,18 +10,32 @@ import Testing
 
 /// Tellings of one purchase, in every order and more than once.
 @Suite(.engineFree, .unforgiven, .timeLimit(.minutes(5))) struct FateTests {
-    private static func fate(_ signed: Int64, _ revoked: Int64?, _ reason: Int? = nil)
-        -> PurchaseFate
-    {
+    private static func fate(
+        _ signed: Int64, _ revoked: Int64?, _ reason: Int? = nil, until: Int64? = nil,
+        isUpgraded: Bool = false, takesRefundBack: Bool = false
+    ) -> PurchaseFate {
         PurchaseFate(
             signedAt: Timestamp(milliseconds: signed),
-            revokedAt: revoked.map(Timestamp.init(milliseconds:)), revocationReason: reason)
+            revokedAt: revoked.map(Timestamp.init(milliseconds:)), revocationReason: reason,
+            expiresAt: until.map(Timestamp.init(milliseconds:)), isUpgraded: isUpgraded,
+            takesRefundBack: takesRefundBack)
     }
 
     private static let all: [PurchaseFate] = [
         fate(1, nil), fate(1, 5), fate(1, 5, 0), fate(1, 5, 1), fate(1, 6, 1), fate(2, nil),
-        fate(2, 5, 1),
+        fate(2, 5, 1), fate(1, nil, takesRefundBack: true), fate(1, nil, until: 9),
+        fate(1, 5, until: 8, isUpgraded: true), fate(2, nil, until: 7, takesRefundBack: true),
     ]
+
+    @Test func `of one date the word that takes a refund back holds, and the latest end`() {
+        let back = Self.fate(1, nil, until: 8, takesRefundBack: true)
+        #expect(back.merged(with: Self.fate(1, 5)) == back)
+        #expect(back.merged(with: Self.fate(2, 5)) == Self.fate(2, 5))
+        #expect(
+            back.merged(with: Self.fate(1, nil, until: 9, isUpgraded: true))
+                == Self.fate(1, nil, until: 9, isUpgraded: true, takesRefundBack: true))
+        #expect(Self.fate(1, 5).merged(with: Self.fate(1, nil, until: 9)).expiresAt != nil)
+    }
 
     @Test func `the latest word holds, and revoked before not`() {
         #expect(Self.fate(1, 5).merged(with: Self.fate(2, nil)) == Self.fate(2, nil))

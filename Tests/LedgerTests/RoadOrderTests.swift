@@ -17,6 +17,7 @@ import Testing
         arguments: [
             [.signed, .notification, .refund, .receipt, .number, .retry],
             [.signed, .refund, .receipt, .vouched, .later, .retry],
+            [.signed, .refund, .reversal, .receipt, .vouched, .retry],
         ] as [[Road]])
     func `every order of roads up to length 6 agrees with a model`(
         roads: [Road]
@@ -55,10 +56,16 @@ import Testing
         private var isClaimed = false
         /// Whether a signed transaction has told the facts that a receipt lacks.
         private var isExact = false
-        private var isRevoked = false
+        private var refundHeard = false
+        private var reversalHeard = false
+        private var vouchedHeard = false
         private var isSpent = false
         private(set) var seen = RoadTable.Seen()
         private(set) var isAccepted = true
+
+        /// The reversal has the date of the refund, and what the store vouches for a later
+        /// one.
+        private var isRevoked: Bool { vouchedHeard || refundHeard && !reversalHeard }
 
         mutating func hear(_ road: Road) {
             isAccepted = true
@@ -70,10 +77,19 @@ import Testing
                 prove(1, isExact: true, claims: false)
                 seen.kept.insert("ONE_TIME_CHARGE")
             case .refund:
-                prove(3, isExact: true, claims: false, revokes: true)
+                prove(3, isExact: true, claims: false)
+                refundHeard = true
                 seen.kept.insert("REFUND")
+            case .reversal:
+                prove(
+                    3, isExact: true, claims: false,
+                    outranks: newest == 3 && !reversalHeard)
+                reversalHeard = true
+                seen.kept.insert("REFUND_REVERSED")
             case .receipt: prove(0, isExact: false, claims: true)
-            case .vouched: prove(4, isExact: false, claims: true, revokes: true)
+            case .vouched:
+                prove(4, isExact: false, claims: true)
+                vouchedHeard = true
             case .retry: retry()
             }
             seen.balance = isClaimed && !isRevoked ? (isSpent ? 4 : 10) : 0
@@ -89,9 +105,10 @@ import Testing
         }
 
         private mutating func prove(
-            _ date: Int, isExact: Bool, claims: Bool, revokes: Bool = false
+            _ date: Int, isExact: Bool, claims: Bool, outranks: Bool = false
         ) {
-            let isNews = date > newest || claims && !isClaimed || isExact && !self.isExact
+            let isNews =
+                outranks || date > newest || claims && !isClaimed || isExact && !self.isExact
             if newest < 0 {
                 seen.messages["purchase.booked"] = 1
             } else if isNews {
@@ -100,7 +117,6 @@ import Testing
             newest = max(newest, date)
             isClaimed = isClaimed || claims
             self.isExact = self.isExact || isExact
-            isRevoked = isRevoked || revokes
         }
     }
 }
@@ -113,6 +129,8 @@ enum Road: OrderLetter {
     case notification
     /// The store sends that it was refunded.
     case refund
+    /// The store, whose clock stands, sends that the refund was taken back.
+    case reversal
     /// The app sends a receipt that was made last, and does not show the refund.
     case receipt
     /// The store verifies a receipt, and says that it was refunded.
@@ -143,6 +161,7 @@ private struct RoadTable {
     private let plain: String
     private let notification: ResponseBodyV2
     private let refund: ResponseBodyV2
+    private let reversal: ResponseBodyV2
     private let receipt: String
     private let late: String
 
@@ -181,6 +200,8 @@ private struct RoadTable {
         notification = try Book.notification(plain)
         refund = try Book.notification(
             try signed(3, revoked: 2), type: "REFUND", id: "7c2f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11")
+        reversal = try Book.notification(
+            try signed(3), type: "REFUND_REVERSED", id: "8c2f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11")
         let records = [Book.record(product: "coins")]
         receipt = try Book.receipt(records, madeAt: Book.now.adding(seconds: 6))
         late = try Book.receipt(records, madeAt: Book.now.adding(seconds: 4))
@@ -188,7 +209,7 @@ private struct RoadTable {
 
     private static let tables = [
         "webhooks_out", "notifications_in", "proofs_waiting", "credit_entries", "credit_books",
-        "grants", "terms", "redemptions", "purchases", "accounts",
+        "grants", "terms", "refund_reversals", "redemptions", "purchases", "accounts",
     ].map { Statement("test.clear.\($0)", "DELETE FROM \($0)") }
 
     func clear() async throws {
@@ -206,6 +227,7 @@ private struct RoadTable {
                 TakePurchaseRequest(signedTransaction: plain, account: "blob"))
         case .notification: _ = try await book.ledger.take(notification)
         case .refund: _ = try await book.ledger.take(refund)
+        case .reversal: _ = try await book.ledger.take(reversal)
         case .receipt:
             _ = try await book.ledger.take(TakeReceiptRequest(receipt: receipt, account: "blob"))
         case .vouched:

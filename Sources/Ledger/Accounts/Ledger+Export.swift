@@ -97,6 +97,10 @@ enum PersonalData {
             (LedgerSchema.merges, ofAccount(LedgerSchema.merges, by: "into_account")),
             (LedgerSchema.terms, ofPurchases(LedgerSchema.terms, by: "transaction_id")),
             (
+                LedgerSchema.refundReversals,
+                ofPurchases(LedgerSchema.refundReversals, by: "transaction_id")
+            ),
+            (
                 LedgerSchema.renewals,
                 ofPurchases(LedgerSchema.renewals, by: "original_transaction_id")
             ),
