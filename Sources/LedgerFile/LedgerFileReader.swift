@@ -201,8 +201,8 @@ extension LedgerFileReader {
         _ node: Node, _ range: ClosedRange<Int64>, _ rule: String
     ) -> Int64? {
         guard let text = text(node) else { return nil }
-        if let number = Int64(text), range.contains(number) { return number }
-        refuse(Self.line(node), rule, "write such a number")
+        if let number = Self.integer(text), range.contains(number) { return number }
+        refuse(Self.line(node), rule, Self.integerRemedy)
         return nil
     }
 

@@ -97,9 +97,9 @@ struct StoryReader: YAMLReader {
         guard let product = value("buy", fields) else { return nil }
         var quantity = 1
         if let text = value("quantity", fields) {
-            quantity = Int(text) ?? 0
+            quantity = Self.integer(text).flatMap { Int(exactly: $0) } ?? 0
             if !(1...10).contains(quantity) {
-                refuse(fields.line("quantity"), "a quantity is 1 to 10", "write one of them")
+                refuse(fields.line("quantity"), "a quantity is 1 to 10", Self.integerRemedy)
             }
         }
         return .buy(

@@ -47,10 +47,22 @@ extension YAMLReader {
             if let node = try compose(yaml: text) { return node }
             refuse(1, "the file is empty", remedy)
         } catch {
-            let line = (error as? YamlError)?.line ?? 1
-            refuse(line, "the file is not YAML", "check it with a YAML linter")
+            let line = (error as? YamlError)?.line
+            if line == nil, let key = Self.doubled(text, error) {
+                refuse(
+                    key.line, "`\(key.text)` is written twice",
+                    "write each key once where it belongs")
+            } else {
+                refuse(line ?? 1, "the file is not YAML", "check it with a YAML linter")
+            }
         }
         return nil
+    }
+
+    /// The parser's error names the keys that are doubled.
+    private static func doubled(_ text: String, _ error: any Error) -> DoubledKey? {
+        let names = "\(error)"
+        return DoubledKey.first(in: text) { names.contains("'\($0)'") }
     }
 
     package static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
@@ -78,6 +90,20 @@ extension YAMLReader {
             return nil
         }
         return text
+    }
+
+    /// Reads a whole number. Nil for anything but decimal digits, such as `0x10`, `1e3`,
+    /// `1_000` or `+5`, and for leading zeros: YAML's versions read them as other numbers.
+    package static func integer(_ text: String) -> Int64? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        let isPlain = digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isPlain, let first = digits.first else { return nil }
+        return first == UInt8(ascii: "0") && text != "0" ? nil : Int64(text)
+    }
+
+    /// What to write where ``integer(_:)`` reads none.
+    package static var integerRemedy: String {
+        "write such a number with the digits 0 to 9, without a leading zero"
     }
 
     package mutating func value(_ key: String, _ fields: YAMLFields) -> String? {

@@ -228,6 +228,16 @@ struct LedgerFileTests {
             ("- a", "1: it must be keys and values"),
             ("a: &x 1", "1: anchors, aliases and tags are not read"),
             ("a: [", "2: the file is not YAML"),
+            ("limits:\n  perKey: 5\n# again\nlimits:\n  perKey: 6", "4: `limits` is written twice"),
+            (
+                "products:\n  p:\n    - credits: a\n      amount: 1\n    - credits: b\n"
+                    + "      amount: 2\n      \"amount\": 3",
+                "7: `amount` is written twice"
+            ),
+            (
+                "products:\n  p: {credits: a, amount: 1}\n  q: {credits: a,\n    amount: 1, amount: 2}",
+                "4: `amount` is written twice"
+            ),
             ("prodcts: {}", "1: `prodcts` is unknown here"),
             ("products:\n  p: {}", "2: a grant is an `entitlement` or `credits`"),
             (
@@ -277,6 +287,20 @@ struct LedgerFileTests {
         ])
     func `a mistake is reported with its line`(text: String, problem: String) {
         #expect(problems(text) == [problem])
+    }
+
+    /// YAML 1.1 reads some of them as other numbers than people mean.
+    @Test(arguments: [
+        "010", "00", "-0", "+5", "0x10", "0o17", "1_000", "1e3", "1.0", "٣", "12 ", "1:30",
+        "\"07\"",
+    ])
+    func `a number is decimal digits alone`(text: String) throws {
+        let found = problems("products:\n  p:\n    credits: a\n    amount: \(text)")
+        let isRight = text == "12 "
+
+        #expect(found == (isRight ? [] : ["4: an amount is a whole number, 1 to 1000000000"]))
+        #expect(try file("ledger:\n  port: 0").settings.port == 0)
+        #expect(problems("ledger:\n  port: \(text)").isEmpty == isRight)
     }
 
     @Test func `every mistake is reported, in the order of the lines`() {
