@@ -92,7 +92,10 @@ extension RequestMistake {
             WireError(
                 code: code, message: message, field: "Authorization",
                 rule: "`Bearer` and the ledger's `\(field)`",
-                remedy: "create one with `shopkeeper ledger key create`, or take it from "
-                    + "the ledger's run.json"))
+                remedy: field == "metricsKey"
+                    ? "take `metricsKey` from the ledger's run.json, or give the ledger one with "
+                        + "`shopkeeper ledger serve --metrics-key FILE`"
+                    : "create one with `shopkeeper ledger key create`, or take `key` from the "
+                        + "ledger's run.json"))
     }
 }

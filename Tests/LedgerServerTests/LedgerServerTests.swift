@@ -461,6 +461,11 @@ struct Served: Sendable {
             #expect(
                 refused.map { Self.code($0.body) }
                     == ["keyMissing", "keyWrong", "keyOfAnotherDoor", "keyOfAnotherDoor"])
+            // The remedy makes a key for the door that was knocked at.
+            let remedies = refused.map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(
+                remedies.map { $0.contains("--metrics-key") } == [true, true, true, false])
+            #expect(remedies.map { $0.contains("key create") } == [false, false, false, true])
         }
     }
 }
