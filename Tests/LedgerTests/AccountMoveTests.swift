@@ -337,6 +337,60 @@ extension AccountMoveTests {
                 == "textInvalid")
     }
 
+    /// What the unit is for may have happened when the account is to be erased.
+    @Test(arguments: ["confirm", "release", "expire"])
+    func `an account is erased after its reservations have ended, not before`(
+        end: String
+    ) async throws {
+        let clock = MovedClock()
+        let book = try await Book.open(wall: clock.wall)
+        try await book.take(1) { $0.quantity = 2 }
+        _ = try await book.ledger.take(
+            try Book.notification(try Book.signed(1) { $0.quantity = 2 }))
+        try await book.reserve("k", seconds: 60)
+        let told = await #expect(throws: LedgerRefusal.self) {
+            try await book.ledger.erase(account: "blob")
+        }
+        #expect(told?.error.code == "accountReserved")
+        #expect(told?.error.rule?.contains("\(Book.now.adding(seconds: 60))") == true)
+        // Nothing is half erased.
+        #expect(try await dump(book).contains("notifications_in has a payload"))
+        #expect(try await book.ledger.export(account: "blob").tables["redemptions"]?.count == 1)
+
+        switch end {
+        case "confirm": #expect(try await book.confirm("k").unit == 1)
+        case "release": try await book.release("k")
+        default: clock.move(seconds: 60)
+        }
+        #expect(try await book.ledger.erase(account: "blob").accounts == 1)
+
+        #expect(
+            try await refusal { try await book.confirm("k") }
+                == ["reservationUnknown", "idempotencyKey"])
+        #expect(
+            try await refusal { try await book.reserve("l") }?.first == "purchaseUnknown")
+        #expect(try await !dump(book).contains("blob"))
+        #expect(try await book.imbalances() == [])
+    }
+
+    @Test func `an account is erased or reserves a unit, not both`() async throws {
+        for round in 0..<4 {
+            let book = try await Book.open()
+            try await book.take()
+            async let erasing = refusal { try await book.ledger.erase(account: "blob") }
+            async let reserving = refusal { try await book.reserve("k \(round)") }
+            let (erased, reserved) = try await (erasing, reserving)
+
+            switch erased?.first {
+            case nil: #expect(reserved?.first == "purchaseUnknown")
+            default:
+                #expect(erased?.first == "accountReserved")
+                #expect(reserved == nil)
+                #expect(try await book.confirm("k \(round)").unit == 1)
+            }
+        }
+    }
+
     /// A second notification, with an id of its own.
     private func notification(_ transaction: String) throws -> ResponseBodyV2 {
         var data = NotificationData()

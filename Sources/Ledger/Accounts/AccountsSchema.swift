@@ -88,11 +88,12 @@ extension Statement {
             "moves.allGrants", [.text, .text],
             "UPDATE grants SET account = $2 WHERE account = $1")
 
-        /// How many units an account has reserved at the time `$2`.
+        /// When the last of the units that an account has reserved at the time `$2` is given
+        /// back. Null without one.
         static let held = Statement(
             "moves.held", [.text, .integer],
             """
-            SELECT COUNT(*) AS held FROM redemptions
+            SELECT MAX(expires_at) AS expires_at FROM redemptions
             WHERE account = $1 AND unit IS NULL AND released_at IS NULL AND expires_at > $2
             """)
 

@@ -118,14 +118,7 @@ extension Ledger {
             return (AccountMerge(account: from, into: into, mergedDate: date), false)
         }
         try Merges.refuse(into, writing)
-        let held = try writing.first(
-            Statement.Moves.held, [.text(from), .integer(now.milliseconds)])
-        guard try held?.integer("held") == 0 else {
-            throw LedgerRefusal(
-                .conflict, code: "accountReserved", "This account has reserved units.",
-                field: "account", rule: "no reservation is open",
-                remedy: "confirm or release its reservations first")
-        }
+        try Merges.refuseReserved(from, at: now, writing)
         for row in try writing.query(Statement.Moves.credits, [.text(from)]) {
             try MovedCredits(row).move(from: from, to: into, at: now, writing)
         }

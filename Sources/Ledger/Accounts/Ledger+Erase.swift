@@ -25,13 +25,19 @@ extension Ledger {
     /// place, so that the books still balance and no unit can be spent again: purchases,
     /// redemptions, grants and credits stay without a person. Purposes, waiting proofs,
     /// shares, and the contents of kept notifications about its purchases are deleted.
-    /// A repeat after it is done finds no such account. Refusals: `textInvalid`,
-    /// `accountUnknown`, `accountMerged`.
+    /// A repeat after it is done finds no such account. It is refused while a unit is
+    /// reserved, because what it is for may have happened already: its server could not
+    /// confirm it any more. Refusals: `textInvalid`, `accountReserved`, `accountUnknown`,
+    /// `accountMerged`.
     public func erase(account: String, requestID: String = "") async throws -> AccountErasure {
         let account = try Edge.account(account)
+        let now = ports.wall.now
         let (accounts, keys) = try await storage.read { reading in
             let parts = try reading.query(Statement.Merges.parts, [.text(account)])
                 .map { try $0.text("account") }
+            for account in [account] + parts {
+                try Merges.refuseReserved(account, at: now, reading)
+            }
             let keys = try reading.query(PersonalData.purchases, [.text(account)])
                 .map { try PurchaseKey($0) }
             return ([account] + parts, Set(keys))
@@ -41,22 +47,24 @@ extension Ledger {
         let names = accounts.map { (old: $0, new: ErasedAccount.make(ports.randomness)) }
         let note = note(.erased, account: names.first?.new)
         try await storage.write { writing in
-            try Self.erase(names, writing)
+            try Self.erase(names, at: now, writing)
             try note?.write(writing)
         }
         for account in accounts { news.tell(account, storage) }
         ports.log("erased an account", ["requestId": requestID])
         return AccountErasure(
-            erasedDate: ports.wall.now, accounts: names.count, notifications: redacted)
+            erasedDate: now, accounts: names.count, notifications: redacted)
     }
 
     /// Runs in a commit, possibly twice.
     private static func erase(
-        _ names: [(old: String, new: String)], _ writing: any Writing
+        _ names: [(old: String, new: String)], at now: Timestamp, _ writing: any Writing
     ) throws {
         for (old, _) in names.sorted(by: { $0.old < $1.old }) {
             let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(old)])
             guard line != nil else { throw accountUnknown }
+            // A unit may have been reserved since it was looked at.
+            try Merges.refuseReserved(old, at: now, writing)
         }
         if let first = names.first { try Merges.refuse(first.old, writing) }
         for (old, new) in names {

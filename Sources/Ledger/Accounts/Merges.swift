@@ -31,6 +31,21 @@ enum Merges {
         return revisions
     }
 
+    /// Refusal: `accountReserved`, if an account has reserved units. What they are for may
+    /// have happened already, and the merchant's server confirms them by the account.
+    static func refuseReserved(
+        _ account: String, at now: Timestamp, _ reading: any Reading
+    ) throws {
+        let values: [SQLValue] = [.text(account), .integer(now.milliseconds)]
+        guard let row = try reading.first(Statement.Moves.held, values),
+            let end = try row.optionalInteger("expires_at").map(Timestamp.init(milliseconds:))
+        else { return }
+        throw LedgerRefusal(
+            .conflict, code: "accountReserved", "This account has reserved units.",
+            field: "account", rule: "no reservation is open; the last one expires at \(end)",
+            remedy: "confirm or release its reservations first, or wait until they expire")
+    }
+
     /// Refusal: `accountMerged`, if an account became part of another.
     static func refuse(_ account: String, _ reading: any Reading) throws {
         guard let into = try into(account, reading) else { return }
