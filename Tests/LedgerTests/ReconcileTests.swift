@@ -86,6 +86,39 @@ import Testing
         #expect(try await book.take(4, account: "other").account == "other")
     }
 
+    /// A store's customer has used two accounts.
+    @Test(arguments: [false, true])
+    func `of all accounts a difference is reported once`(fix: Bool) async throws {
+        let book = try await book()
+        try await book.take(5, account: "other")
+        try await book.take(6, account: nil)
+        history([
+            try Self.revoked(1), try Book.signed(2) { $0.quantity = 5 }, try Book.signed(3),
+            try Book.signed(4), try Self.revoked(5), try Self.revoked(6),
+        ])
+        func reports() async throws -> [String] {
+            var all: [String] = []
+            var after: String?
+            repeat {
+                let report = try await book.ledger.reconcile(
+                    ReconcileRequest(after: after, fix: fix))
+                all += kinds(report).map { "\(report.account ?? "-"): \($0)" }
+                after = report.next
+            } while after != nil
+            return all
+        }
+
+        #expect(
+            try await reports() == [
+                "blob: 1 missingRevocation \(fix)", "blob: 2 factsDiffer false",
+                "blob: 4 unknownTransaction \(fix)", "blob: 6 missingRevocation \(fix)",
+                "other: 5 missingRevocation \(fix)",
+            ])
+        // One account that is named shows all of the history.
+        let named = try await book.ledger.reconcile(ReconcileRequest(account: "other"))
+        #expect(named.differences.count == (fix ? 1 : 5))
+    }
+
     @Test func `a store that does not answer corrects nothing, and says so`() async throws {
         let book = try await book()
         store.isDown()

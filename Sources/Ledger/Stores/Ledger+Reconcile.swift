@@ -12,7 +12,9 @@ extension Ledger {
 
     /// Reads the histories of an account's purchases from the store again, and reports
     /// what the books have differently. With `fix`, books what the store has signed.
-    /// Without an account, does so for the first account after `after`.
+    /// Without an account, does so for the first account after `after`. Then a history that
+    /// several accounts have purchases of is reported once: a purchase with its account,
+    /// and what is in no account with the first of them.
     ///
     /// A transaction that is not in the books is assigned to its app account token or,
     /// if everything else in the same history belongs to the account, to the account.
@@ -32,7 +34,8 @@ extension Ledger {
             }
             account = try row.text("account")
         }
-        var comparison = AccountComparison(account: account, fixes: request.fix ?? false)
+        var comparison = AccountComparison(
+            account: account, fixes: request.fix ?? false, isOneOfAll: request.account == nil)
         do { try await compare(&comparison, client) } catch let trouble as StoreTrouble {
             throw LedgerRefusal(
                 .unavailable, code: "storeUnanswered",
@@ -49,6 +52,8 @@ extension Ledger {
     private struct AccountComparison {
         let account: String
         let fixes: Bool
+        /// Whether every other account is compared too.
+        let isOneOfAll: Bool
         /// Two customers' histories may have the same transaction.
         var checked: Set<PurchaseKey> = []
         var differences: [LedgerDifference] = []
@@ -57,13 +62,7 @@ extension Ledger {
     private func compare(
         _ comparison: inout AccountComparison, _ client: StoreClient
     ) async throws {
-        let values: [SQLValue] = [
-            .text(comparison.account), .integer(Int64(Self.reconciledMax)),
-            .integer(ports.wall.now.milliseconds),
-        ]
-        let booked = try await storage.read {
-            try $0.query(Statement.Booked.ofAccount, values).map { try BookedPurchase($0) }
-        }
+        let booked = try await reconciled(comparison.account)
         for place in client.places {
             // In the order of the books, so that a repetition does the same.
             var pending = booked.map(\.key).filter {
@@ -81,6 +80,31 @@ extension Ledger {
                 pending.removeAll { $0 == key || found.contains($0) }
             }
         }
+    }
+
+    /// Returns the purchases of an account that are compared.
+    private func reconciled(_ account: String) async throws -> [BookedPurchase] {
+        let values: [SQLValue] = [
+            .text(account), .integer(Int64(Self.reconciledMax)),
+            .integer(ports.wall.now.milliseconds),
+        ]
+        return try await storage.read {
+            try $0.query(Statement.Booked.ofAccount, values).map { try BookedPurchase($0) }
+        }
+    }
+
+    /// Returns the accounts, beside one, that have purchases in a history and are compared
+    /// by some of them.
+    private func others(
+        than account: String, in listed: [ProvenPurchase], of owners: Set<String>
+    ) async throws -> Set<String> {
+        let keys = Set(listed.map(\.key))
+        var others: Set<String> = []
+        for owner in owners where !owner.isSame(as: account) {
+            let compared = try await reconciled(owner)
+            if compared.contains(where: { keys.contains($0.key) }) { others.insert(owner) }
+        }
+        return others
     }
 
     /// Returns what the store lists for the customer of a transaction. Each
@@ -128,10 +152,21 @@ extension Ledger {
         }
         let owners = Set(booked.compactMap { $0?.account })
         let isOwn = owners.isSubset(of: [comparison.account])
+        var others: Set<String>?
         for (proven, booked) in zip(listed, booked) {
             guard comparison.checked.insert(proven.key).inserted,
                 let difference = Difference.between(booked, proven)
             else { continue }
+            if comparison.isOneOfAll {
+                // Read only if something differs.
+                if others == nil {
+                    others = try await self.others(
+                        than: comparison.account, in: listed, of: owners)
+                }
+                let all = (others ?? []).union([comparison.account])
+                let reporter = booked?.account.flatMap { all.contains($0) ? $0 : nil }
+                guard reporter ?? all.min() == comparison.account else { continue }
+            }
             guard comparison.fixes, difference.isFixable else {
                 comparison.differences.append(difference.wire(proven.key))
                 continue
