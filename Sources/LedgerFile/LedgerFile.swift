@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Commerce
+package import Commerce
 public import Ledger
 
 /// A ledger's configuration in YAML, `ledger.yaml`: what its products grant, and
@@ -26,6 +26,9 @@ public struct LedgerFile: Hashable, Sendable {
     public var limits = CallLimits()
     public var webhooks: [LedgerWebhookSettings] = []
     public var retention = LedgerRetention.usual
+    /// The line of each setting that names a place elsewhere, by its path:
+    /// `ledger.trust.0`, `webhooks.1.url`.
+    private var lines: [String: Int] = [:]
 
     /// The size of the largest file that is read.
     public static let bytesMax = 1024 * 1024
@@ -38,6 +41,28 @@ public struct LedgerFile: Hashable, Sendable {
         reader.read(yaml, into: &self)
         guard reader.problems.isEmpty else {
             throw LedgerFileFault(name: name, problems: reader.problems)
+        }
+        lines = reader.lines
+    }
+
+    /// Returns the line of a setting, or of the list that it is in.
+    package func line(of setting: String) -> Int {
+        lines[setting] ?? lines[setting + ".0"] ?? 1
+    }
+
+    /// Returns what breaks the rule that a ledger which books production calls the
+    /// merchant's servers over HTTPS only.
+    package func plainAddresses(booking environments: Set<Environment>) -> [LedgerFileProblem] {
+        guard environments.contains(.production) else { return [] }
+        var addresses = webhooks.enumerated().map { ("webhooks.\($0).url", $1.url) }
+        if let tokens = accounts.tokens, tokens.isAddress {
+            addresses.append(("accounts.jwt.jwks", tokens.keySet))
+        }
+        return addresses.filter { !$0.1.hasPrefix("https://") }.map { setting, _ in
+            LedgerFileProblem(
+                line: line(of: setting),
+                rule: "where production is booked, an address begins with https://",
+                remedy: "write the https address of the server")
         }
     }
 }
@@ -107,6 +132,10 @@ public struct LedgerFileProblem: Hashable, Sendable {
     public let line: Int
     public let rule: String
     public let remedy: String
+
+    package init(line: Int, rule: String, remedy: String) {
+        (self.line, self.rule, self.remedy) = (line, rule, remedy)
+    }
 }
 
 /// The file cannot be used. Contains every reason that was found.
@@ -116,7 +145,7 @@ public struct LedgerFileFault: Error, Hashable, Sendable, CustomStringConvertibl
     /// Never empty. In the order of the lines.
     public let problems: [LedgerFileProblem]
 
-    init(name: String, problems: [LedgerFileProblem]) {
+    package init(name: String, problems: [LedgerFileProblem]) {
         self.name = name
         self.problems = problems.enumerated().sorted {
             ($0.element.line, $0.offset) < ($1.element.line, $1.offset)

@@ -24,6 +24,7 @@ extension LedgerFileReader {
 
     private mutating func tokens(_ node: Node) -> LedgerAccountSettings.Tokens? {
         let fields = YAMLFields(pairs(node))
+        note("accounts.jwt.jwks", fields["jwks"])
         check(fields, ["jwks", "issuer", "audience", "claim", "lifetimeSeconds"])
         let lifetime = fields["lifetimeSeconds"].flatMap {
             number($0, 1...86_400, "a token is valid for 1 to 86400 seconds")
@@ -54,15 +55,16 @@ extension LedgerFileReader {
     /// A list, or one of them.
     mutating func webhooks(_ node: Node) -> [LedgerWebhookSettings] {
         let nodes = node.sequence.map { Array($0) } ?? [node]
-        let webhooks = nodes.compactMap { webhook($0) }
+        let webhooks = nodes.enumerated().compactMap { webhook($1, number: $0) }
         if Set(webhooks.map(\.url)).count < webhooks.count {
             refuse(Self.line(node), "each webhook has a `url` of its own", "remove one")
         }
         return webhooks
     }
 
-    private mutating func webhook(_ node: Node) -> LedgerWebhookSettings? {
+    private mutating func webhook(_ node: Node, number: Int) -> LedgerWebhookSettings? {
         let fields = YAMLFields(pairs(node))
+        for name in ["url", "secretFile"] { note("webhooks.\(number).\(name)", fields[name]) }
         check(fields, ["url", "secretFile", "ordered", "events"])
         for missing in ["url", "secretFile"] where fields[missing] == nil {
             refuse(

@@ -9,6 +9,17 @@ import Yams
 /// it would have no effect.
 struct LedgerFileReader: YAMLReader {
     private(set) var problems: [LedgerFileProblem] = []
+    /// The lines of settings, by their paths.
+    private(set) var lines: [String: Int] = [:]
+
+    /// Notes the line of a setting, and of each value of a list.
+    mutating func note(_ setting: String, _ node: Node?) {
+        guard let node else { return }
+        lines[setting] = Self.line(node)
+        for (index, value) in (node.sequence.map { Array($0) } ?? [node]).enumerated() {
+            lines["\(setting).\(index)"] = Self.line(value)
+        }
+    }
 
     mutating func read(_ bytes: [UInt8], into file: inout LedgerFile) {
         guard
@@ -148,6 +159,7 @@ struct LedgerFileReader: YAMLReader {
 extension LedgerFileReader {
     private mutating func settings(_ node: Node, into settings: inout LedgerSettings) {
         for (key, value) in pairs(node) {
+            note("ledger.\(key.text)", value)
             switch key.text {
             case "trust": settings.trust = texts(value)
             case "trustReceipts": settings.trustReceipts = texts(value)

@@ -35,6 +35,41 @@ import Testing
         #expect(bad.errors.contains("bad.yaml:4: an amount is a whole number"))
     }
 
+    /// Both look at what the file refers to, before anything is served.
+    @Test func `check and serve refuse the same files, with the same lines`() async throws {
+        try write(
+            """
+            ledger:
+              trust:
+                - missing.pem
+              environment: Production
+              metricsKey: missing.key
+            accounts:
+              jwt:
+                jwks: missing.json
+                issuer: a
+                audience: b
+            webhooks:
+              - url: http://merchant.example
+                secretFile: missing.secret
+              - url: https://merchant.example
+                secretFile: open.secret
+            """, as: "ledger.yaml")
+        try write("whsec_", as: "open.secret")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o644], ofItemAtPath: rig.folder.file("open.secret"))
+
+        let checked = try await rig.run("shopkeeper", "ledger", "check", "ledger.yaml")
+        let served = try await rig.run("shopkeeper", "ledger", "serve", "--config", "ledger.yaml")
+
+        for outcome in [checked, served] {
+            #expect(outcome.status == 65)
+            let lines = outcome.errors.split(separator: "ledger.yaml:").dropFirst()
+                .compactMap { Int($0.prefix { $0.isNumber }) }
+            #expect(lines == [3, 5, 8, 12, 13, 15], "\(outcome.errors)")
+        }
+    }
+
     @Test func `what was bought is granted, shown and spent`() async throws {
         let product = "com.example.monkeycredits.credits5"
         try write(

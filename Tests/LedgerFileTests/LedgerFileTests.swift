@@ -165,6 +165,34 @@ struct LedgerFileTests {
                 ])
     }
 
+    @Test func `where production is booked, the merchant's servers have https addresses`()
+        throws
+    {
+        let read = try file(
+            """
+            accounts:
+              jwt: {jwks: "http://login.example/keys", issuer: a, audience: b}
+            webhooks:
+              - url: https://merchant.example
+                secretFile: a
+              - secretFile: b
+                url: http://merchant.example
+            """)
+
+        #expect(read.plainAddresses(booking: [.sandbox]).isEmpty)
+        #expect(
+            read.plainAddresses(booking: [.sandbox, .production]).map(\.line).sorted() == [2, 7])
+        #expect(read.line(of: "webhooks.1.secretFile") == 6)
+    }
+
+    @Test func `the line of each value of a list is known`() throws {
+        let read = try file("ledger:\n  trust:\n    - a.pem\n    - b.pem\n  data: x")
+
+        #expect(
+            ["ledger.trust.0", "ledger.trust.1", "ledger.data"].map { read.line(of: $0) }
+                == [3, 4, 5])
+    }
+
     @Test func `a file says how long notifications and the audit are kept`() throws {
         let read = try file("retention:\n  notificationDays: 181\n  auditDays: 36500")
 

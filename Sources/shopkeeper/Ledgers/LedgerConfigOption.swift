@@ -18,11 +18,13 @@ struct LedgerConfigOption: ParsableArguments {
     func file() throws -> (grants: LedgerFile?, settings: LedgerSettings) {
         guard let config else { return (nil, LedgerSettings()) }
         let file = try Self.read(config)
-        var settings = file.settings
-        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
-        let place = { (path: String) in
-            URL(fileURLWithPath: path, relativeTo: folder).standardizedFileURL.path
-        }
+        return (file, Self.placed(file.settings, config))
+    }
+
+    /// Returns settings with paths that are relative to the folder of the file `config`.
+    static func placed(_ settings: LedgerSettings, _ config: String) -> LedgerSettings {
+        var settings = settings
+        let place = { (path: String) in Self.place(path, config) }
         settings.trust = settings.trust.map(place)
         settings.trustReceipts = settings.trustReceipts.map(place)
         settings.data = settings.data.map(place)
@@ -30,7 +32,12 @@ struct LedgerConfigOption: ParsableArguments {
         if let database = settings.database, database.hasPrefix("@"), database != "@-" {
             settings.database = "@" + place(String(database.dropFirst()))
         }
-        return (file, settings)
+        return settings
+    }
+
+    private static func place(_ path: String, _ config: String) -> String {
+        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
+        return URL(fileURLWithPath: path, relativeTo: folder).standardizedFileURL.path
     }
 
     /// Adds what the file says about accounts to a ledger's configuration.
@@ -38,21 +45,23 @@ struct LedgerConfigOption: ParsableArguments {
         guard let file, let config else { return }
         configuration.limits = file.limits
         configuration.retention = file.retention
-        let folder = URL(fileURLWithPath: config).deletingLastPathComponent()
-        configuration.webhooks = try file.webhooks.map { webhook in
-            let path = URL(fileURLWithPath: webhook.secretFile, relativeTo: folder)
-                .standardizedFileURL.path
-            return try WebhookEndpoint(
-                url: webhook.url,
-                secret: try SecretFile.readLine(path, field: "webhooks.secretFile"),
-                isOrdered: webhook.isOrdered, events: webhook.events)
-        }
+        configuration.webhooks = try file.webhooks.map { try Self.endpoint($0, config) }
         configuration.accounts = AccountRules(
             tokens: try file.accounts.tokens.map { try Self.tokens($0, config) },
             sandboxTesters: file.accounts.sandboxTesters, restore: file.accounts.restore)
     }
 
-    private static func tokens(
+    static func endpoint(
+        _ webhook: LedgerWebhookSettings, _ config: String
+    ) throws -> WebhookEndpoint {
+        try WebhookEndpoint(
+            url: webhook.url,
+            secret: try SecretFile.readLine(
+                place(webhook.secretFile, config), field: "webhooks.secretFile"),
+            isOrdered: webhook.isOrdered, events: webhook.events)
+    }
+
+    static func tokens(
         _ settings: LedgerAccountSettings.Tokens, _ config: String
     ) throws -> AccountRules.Tokens {
         let rules = AccountTokenRules(
@@ -60,10 +69,7 @@ struct LedgerConfigOption: ParsableArguments {
             claim: settings.claim ?? "sub",
             lifetimeSecondsMax: settings.lifetimeSeconds ?? AccountTokenRules.daySeconds)
         if settings.isAddress { return AccountRules.Tokens(rules, url: settings.keySet) }
-        let path = URL(
-            fileURLWithPath: settings.keySet,
-            relativeTo: URL(fileURLWithPath: config).deletingLastPathComponent()
-        ).standardizedFileURL.path
+        let path = place(settings.keySet, config)
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure(
                 .input, "fileUnreadable", "\(path) cannot be read.", field: "accounts.jwt.jwks",
@@ -81,10 +87,14 @@ struct LedgerConfigOption: ParsableArguments {
                 remedy: "name a ledger.yaml")
         }
         do { return try LedgerFile(yaml: [UInt8](bytes), name: path) } catch {
-            throw Failure(
-                .input, "ledgerFileInvalid", error.description, field: "FILE",
-                rule: "a ledger.yaml as docs/LEDGER.md describes it",
-                remedy: "mend the lines named and try again")
+            throw invalid(error)
         }
+    }
+
+    static func invalid(_ fault: LedgerFileFault) -> Failure {
+        Failure(
+            .input, "ledgerFileInvalid", fault.description, field: "FILE",
+            rule: "a ledger.yaml as docs/LEDGER.md describes it",
+            remedy: "mend the lines named and try again")
     }
 }

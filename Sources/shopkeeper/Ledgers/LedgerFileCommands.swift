@@ -20,6 +20,11 @@ struct LedgerCheckCommand: AsyncParsableCommand {
             let products: [String]
         }
         let checked = try LedgerConfigOption.read(file)
+        let settings = LedgerConfigOption.placed(checked.settings, file)
+        try LedgerFileCheck.refuse(
+            checked, name: file, settings: settings,
+            trust: try TrustOptions.parse([]).filled(from: settings),
+            proxy: try ProxyOptions.parse([]).filled(from: settings))
         let products = checked.grants.products.keys.map(\.value).sorted()
         try printing.show(
             Answer(file: file, products: products),

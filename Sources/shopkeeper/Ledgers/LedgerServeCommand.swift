@@ -66,6 +66,11 @@ struct LedgerServeCommand: AsyncParsableCommand {
         stopsOnSignals: Bool, onReady: @escaping @Sendable (ServedLedger) -> Void
     ) async throws {
         let (file, settings) = try config.file()
+        if let file, let name = config.config {
+            try LedgerFileCheck.refuse(
+                file, name: name, settings: inForce(settings),
+                trust: trust.filled(from: settings), proxy: proxy.filled(from: settings))
+        }
         let logger = try logger(settings)
         let proxy = proxy.filled(from: settings)
         let host = host ?? settings.host ?? "127.0.0.1"
@@ -110,6 +115,22 @@ struct LedgerServeCommand: AsyncParsableCommand {
             }
             onReady(ServedLedger(ledger: ledger, run: run, apps: apps))
         }
+    }
+
+    /// Returns a file's settings without those in whose place an option is given.
+    private func inForce(_ settings: LedgerSettings) -> LedgerSettings {
+        var settings = settings
+        if !trust.trust.isEmpty || !trust.trustStore.isEmpty {
+            (settings.trust, settings.trustStore) = ([], [])
+        }
+        if !trust.trustReceipts.isEmpty { settings.trustReceipts = [] }
+        if !trust.rootFingerprint.isEmpty { settings.rootFingerprint = [] }
+        if !proxy.behindProxy.isEmpty { settings.behindProxy = [] }
+        if proxy.publicUrl != nil { settings.publicURL = nil }
+        if metricsKey != nil { settings.metricsKey = nil }
+        if database != nil { settings.database = nil }
+        if host != nil { settings.host = nil }
+        return settings
     }
 
     private func logger(_ settings: LedgerSettings) throws -> Logger {

@@ -64,13 +64,7 @@ struct TrustOptions: ParsableArguments {
         let environments = try self.environments()
         var roots: [TrustedRoot] = []
         var apps = bundleId
-        // Receipts and signed transactions of one store belong together.
-        guard trustReceipts.isEmpty || trust.count == 1 else {
-            throw Failure(
-                .usage, "trustReceiptsAmbiguous", "Which store signs receipts with that root?",
-                field: "--trust-receipts", rule: "one --trust beside it",
-                remedy: "name the root of the same store's signed transactions with --trust")
-        }
+        try checkReceipts()
         let receiptRoots = try trustReceipts.map { try Self.bytes($0, "--trust-receipts") }
         for file in trust { roots.append(try Self.root(file, environments, receiptRoots)) }
         let pins = try rootFingerprint.map(Self.pin)
@@ -81,11 +75,7 @@ struct TrustOptions: ParsableArguments {
                 roots = [try Self.root(run.root, [.sandbox])]
             }
         }
-        guard appId == nil || apps.count == 1 else {
-            throw Failure(
-                .usage, "appIdAmbiguous", "Whose number is that?", field: "--app-id",
-                rule: "a number goes with one app", remedy: "serve one app")
-        }
+        try checkNumber(of: apps.count)
         return try LedgerConfiguration(
             roots: roots,
             apps: apps.map {
@@ -93,7 +83,25 @@ struct TrustOptions: ParsableArguments {
             }, grants: grants)
     }
 
-    private func environments() throws -> Set<Environment> {
+    /// Receipts and signed transactions of one store belong together.
+    func checkReceipts() throws {
+        guard trustReceipts.isEmpty || trust.count == 1 else {
+            throw Failure(
+                .usage, "trustReceiptsAmbiguous", "Which store signs receipts with that root?",
+                field: "--trust-receipts", rule: "one --trust beside it",
+                remedy: "name the root of the same store's signed transactions with --trust")
+        }
+    }
+
+    func checkNumber(of apps: Int) throws {
+        guard appId == nil || apps == 1 else {
+            throw Failure(
+                .usage, "appIdAmbiguous", "Whose number is that?", field: "--app-id",
+                rule: "a number goes with one app", remedy: "serve one app")
+        }
+    }
+
+    func environments() throws -> Set<Environment> {
         guard !environment.isEmpty else { return [.sandbox] }
         return Set(
             try environment.map { word in
@@ -112,11 +120,12 @@ struct TrustOptions: ParsableArguments {
         return running.count == 1 ? running.first : nil
     }
 
-    private static func root(
-        _ path: String, _ environments: Set<Environment>, _ receiptRoots: [[UInt8]] = []
+    static func root(
+        _ path: String, _ environments: Set<Environment>, _ receiptRoots: [[UInt8]] = [],
+        field: String = "--trust"
     ) throws -> TrustedRoot {
         try TrustedRoot(
-            file: try bytes(path, "--trust"), environments: environments,
+            file: try bytes(path, field), environments: environments,
             receiptRoots: receiptRoots)
     }
 
@@ -129,15 +138,13 @@ struct TrustOptions: ParsableArguments {
         return [UInt8](bytes)
     }
 
-    /// Fetches a store's roots. Over plain HTTP an attacker on the way could
-    /// replace them, and would be trusted from then on.
-    private static func roots(
-        of url: String, _ environments: Set<Environment>, _ pins: [String]
-    ) async throws -> [TrustedRoot] {
+    /// Over plain HTTP an attacker on the way could replace a store's roots, and would be
+    /// trusted from then on.
+    static func checkStore(_ url: String, isPinned: Bool) throws {
         let parts = URLComponents(string: url)
         let host = parts?.host?.trimmingCharacters(in: ["[", "]"]) ?? ""
         let isSafe = parts?.scheme == "https" || ShopServerConfiguration.isLoopback(host)
-        guard !host.isEmpty, isSafe || !pins.isEmpty else {
+        guard !host.isEmpty, isSafe || isPinned else {
             throw Failure(
                 .usage, "trustStorePlain", "The root at \(url) could be replaced on its way.",
                 field: "--trust-store",
@@ -145,6 +152,13 @@ struct TrustOptions: ParsableArguments {
                 remedy: "ask the store's operator for `openssl x509 -in root.pem -noout "
                     + "-fingerprint -sha256`, or fetch the file safely and name it with --trust")
         }
+    }
+
+    /// Fetches a store's roots.
+    private static func roots(
+        of url: String, _ environments: Set<Environment>, _ pins: [String]
+    ) async throws -> [TrustedRoot] {
+        try checkStore(url, isPinned: !pins.isEmpty)
         let door = DoorClient(base: url.hasSuffix("/") ? String(url.dropLast()) : url, key: nil)
         var roots: [TrustedRoot] = []
         for (environment, kind) in [
@@ -165,7 +179,7 @@ struct TrustOptions: ParsableArguments {
 
     /// Reads a fingerprint: 64 hexadecimal digits in upper or lower case.
     /// Colons between them, as openssl writes them, are ignored.
-    private static func pin(_ text: String) throws -> String {
+    static func pin(_ text: String) throws -> String {
         let digits = text.lowercased().filter { $0 != ":" }
         guard digits.utf8.count == 64, digits.allSatisfy(\.isHexDigit) else {
             throw Failure(

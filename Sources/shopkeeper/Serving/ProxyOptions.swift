@@ -43,7 +43,7 @@ struct ProxyOptions: ParsableArguments {
         return configuration
     }
 
-    private func proxies() throws -> TrustedProxies? {
+    func proxies() throws -> TrustedProxies? {
         guard isOpen else { return nil }
         guard let proxies = TrustedProxies(behindProxy) else {
             throw Failure(
