@@ -209,6 +209,30 @@ import Testing
         #expect(try await spend("order-2")?.integer("spent") == 2)
     }
 
+    /// So are credits spent before the answer that shows what the key has done.
+    @Test func `the statement spends no credits twice under a key`() async throws {
+        let book = try await Book.open(
+            grants: try GrantRules([
+                "coins": [Grant(name: "coins", kind: .credits(perUnit: 10))]
+            ]))
+        try await book.prove(1, account: "blob")
+        try await book.spend("order-1", 3)
+        func spend(_ key: String, _ amount: Int64) async throws -> Row? {
+            let values: [SQLValue] = [
+                .text("blob"), .text("Sandbox"), .text("coins"), .integer(amount), .text(key),
+            ]
+            return try await book.storage.write {
+                try $0.first(Statement.Credits.spend, values)
+            }
+        }
+
+        #expect(try await spend("order-1", 3) == nil)
+        #expect(try await spend("order-2", 8) == nil)
+        #expect(try await book.spend("order-1", 3).balance == 7)
+        #expect(try await book.balance() == 7)
+        #expect(try await spend("order-2", 7)?.integer("wallet") == 0)
+    }
+
     @Test(
         arguments: [
             Statement.Booked.oldestOfProduct, Statement.Booked.oldestNamed,

@@ -34,13 +34,15 @@ extension Ledger {
         _ request: SpendRequest, account: String, requestID: String = ""
     ) async throws -> LedgerSpending {
         let prepared = try prepare(request, account: account)
-        if let told = try await storage.lookUp({ try prepared.wish.told($0) }) { return told }
         let note = note(.spent, account: prepared.wish.account, prepared.wish.idempotencyKey)
-        let (spending, _) = try await commit { writing in
+        let (spending, isNew) = try await commit { writing in
+            // A repeated request writes nothing, so that it waits for nobody and no disk.
+            if let told = try prepared.wish.told(writing) { return (told, false) }
             let spent = try prepared.spend(in: writing)
             if spent.isNew { try note?.write(writing) }
             return spent
         }
+        guard isNew else { return spending }
         ports.log(
             "spent credits", ["requestId": requestID, "environment": spending.environment])
         return spending
@@ -118,8 +120,12 @@ struct SpendingWish: Hashable, Sendable {
     /// Returns what was spent with this key, if anything was. Refusal:
     /// `spendingContradicts`.
     func told(_ reading: any Reading) throws -> LedgerSpending? {
-        let values: [SQLValue] = [.text(account), .text(idempotencyKey)]
-        guard let row = try reading.first(Statement.Credits.byKey, values) else { return nil }
+        try reading.first(Statement.Credits.byKey, key).map(told)
+    }
+
+    private var key: [SQLValue] { [.text(account), .text(idempotencyKey)] }
+
+    private func told(_ row: Row) throws -> LedgerSpending {
         let told = LedgerSpending(
             account: account, environment: try row.text("environment"),
             idempotencyKey: idempotencyKey, currency: try row.text("currency"),
@@ -141,19 +147,21 @@ struct SpendingWish: Hashable, Sendable {
         return environment.rawValue == told.environment ? nil : "environment"
     }
 
-    /// Runs in a commit, possibly twice: locks the account's line, checks for the
-    /// spending, then spends with a conditional statement.
+    /// Runs in a commit, possibly twice: locks the account's line, then spends with a
+    /// conditional statement, unless the key was used before. These are sent together, so
+    /// that others wait for the line no longer than for the commit.
     func fulfil(
         _ writing: any Writing, at now: Timestamp
     ) throws -> (spending: LedgerSpending, isNew: Bool) {
-        guard try writing.first(Statement.Accounts.takeKnownLine, [.text(account)]) != nil else {
-            throw missing
-        }
-        if let told = try told(writing) { return (told, isNew: false) }
         let spending = book.values + [.integer(amount)]
-        guard let after = try writing.first(Statement.Credits.spend, spending) else {
-            throw missing
-        }
+        let answers = try writing.queryAll([
+            (Statement.Accounts.takeKnownLine, [.text(account)]),
+            (Statement.Credits.byKey, key),
+            (Statement.Credits.spend, spending + [.text(idempotencyKey)]),
+        ])
+        guard !answers[0].isEmpty else { throw missing }
+        if let told = try answers[1].first.map(told) { return (told, isNew: false) }
+        guard let after = answers[2].first else { throw missing }
         try writing.execute(Statement.Credits.consume, spending)
         let entry = CreditEntry(
             book: book, number: try after.integer("entries"), kind: .spending,

@@ -135,13 +135,16 @@ extension Statement {
             RETURNING wallet, entries
             """)
 
-        /// Spends from a book. Returns no row if it has less.
+        /// Spends from a book, unless the idempotency key `$5` was used before. Returns no row
+        /// if it was, or if the book has less.
         static let spend = Statement(
-            "credits.spend", [.text, .text, .text, .integer],
+            "credits.spend", [.text, .text, .text, .integer, .text],
             """
             UPDATE credit_books
             SET wallet = wallet - $4, spent = spent + $4, entries = entries + 1
             WHERE account = $1 AND environment = $2 AND currency = $3 AND wallet >= $4
+                AND NOT EXISTS (SELECT 1 FROM credit_entries e
+                    WHERE e.account = $1 AND e.idempotency_key = $5)
             RETURNING wallet, entries
             """)
 
