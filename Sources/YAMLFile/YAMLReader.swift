@@ -47,22 +47,16 @@ extension YAMLReader {
             if let node = try compose(yaml: text) { return node }
             refuse(1, "the file is empty", remedy)
         } catch {
-            let line = (error as? YamlError)?.line
-            if line == nil, let key = Self.doubled(text, error) {
+            let fault = error as? YamlError
+            if let key = fault?.doubledKey {
                 refuse(
-                    key.line, "`\(key.text)` is written twice",
+                    key.line, "`\(key.text)` is written here and once more",
                     "write each key once where it belongs")
             } else {
-                refuse(line ?? 1, "the file is not YAML", "check it with a YAML linter")
+                refuse(fault?.line ?? 1, "the file is not YAML", "check it with a YAML linter")
             }
         }
         return nil
-    }
-
-    /// The parser's error names the keys that are doubled.
-    private static func doubled(_ text: String, _ error: any Error) -> DoubledKey? {
-        let names = "\(error)"
-        return DoubledKey.first(in: text) { names.contains("'\($0)'") }
     }
 
     package static func line(_ node: Node) -> Int { node.mark?.line ?? 1 }
@@ -126,6 +120,18 @@ extension YAMLReader {
 }
 
 extension YamlError {
+    /// A key that a mapping has twice, and the line where it is first. It is read from the
+    /// description, because older versions of the parser do not have this error, and accept
+    /// such a mapping.
+    fileprivate var doubledKey: (text: String, line: Int)? {
+        guard let start = description.firstRange(of: "duplicated key(s): '"),
+            let place = description.ranges(of: " in line ").last
+        else { return nil }
+        let key = description[start.upperBound...].prefix { $0 != "'" }
+        return Int(description[place.upperBound...].prefix(while: \.isWholeNumber))
+            .map { (String(key), $0) }
+    }
+
     fileprivate var line: Int? {
         switch self {
         case .scanner(_, _, let mark, _), .parser(_, _, let mark, _),

@@ -256,15 +256,18 @@ struct LedgerFileTests {
             ("- a", "1: it must be keys and values"),
             ("a: &x 1", "1: anchors, aliases and tags are not read"),
             ("a: [", "2: the file is not YAML"),
-            ("limits:\n  perKey: 5\n# again\nlimits:\n  perKey: 6", "4: `limits` is written twice"),
+            (
+                "limits:\n  perKey: 5\n# again\nlimits:\n  perKey: 6",
+                "1: `limits` is written here and once more"
+            ),
             (
                 "products:\n  p:\n    - credits: a\n      amount: 1\n    - credits: b\n"
                     + "      amount: 2\n      \"amount\": 3",
-                "7: `amount` is written twice"
+                "6: `amount` is written here and once more"
             ),
             (
                 "products:\n  p: {credits: a, amount: 1}\n  q: {credits: a,\n    amount: 1, amount: 2}",
-                "4: `amount` is written twice"
+                "4: `amount` is written here and once more"
             ),
             ("prodcts: {}", "1: `prodcts` is unknown here"),
             ("products:\n  p: {}", "2: a grant is an `entitlement` or `credits`"),
