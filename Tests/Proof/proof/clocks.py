@@ -6,6 +6,8 @@ from .fold import folded
 
 # A request without an answer may come so much later.
 LATE_NANOSECONDS = 15_000_000_000
+# When what nobody bought was acknowledged: before everything.
+NEVER_ASKED = float("-inf")
 #: The names of a clock's columns that each cluster must agree on.
 SHARED = ("clock_ahead", "clock_stands_at", "clock_rate")
 
@@ -76,8 +78,10 @@ def answered_jumps_stay(evidence):
 def jumps_are_done_when_answered(evidence):
     """After a jump was answered, and before another is asked for, no subscription that an
     operator is shown has a period that has ended and was neither paid nor given up. A stop
-    ends a jump also while a charge has no answer, so no jump beside a stop is judged."""
+    ends a jump also while a charge has no answer, so no jump beside a stop is judged. Nor is
+    a purchase beside the jump, which has its date before it is written."""
     lost = 2 * 1000 * evidence.seconds_stepped
+    acknowledged = first_acknowledgements(evidence)
     for (realm,), deeds in grouped(evidence.deeds, "realm").items():
         stops = [deed for deed in deeds if deed["verb"] == "stop"]
         for deed in deeds:
@@ -89,7 +93,11 @@ def jumps_are_done_when_answered(evidence):
                 if look["verb"] == "look" and look.get("status") == 200 and (
                     look["asked_at"] > deed["at"]
                 ):
-                    yield from shown_in_time(realm, least_target(deed) - lost, look)
+                    told = [
+                        one for one in look["answer"]["subscriptions"]
+                        if acknowledged.get(one.get("transactionId"), NEVER_ASKED)
+                        < deed["asked_at"]]
+                    yield from shown_in_time(realm, least_target(deed) - lost, told)
 
 
 def least_target(jump):
@@ -104,9 +112,20 @@ def is_beside(stop, jump):
     return stop["asked_at"] <= jump["at"] and last >= jump["asked_at"]
 
 
-def shown_in_time(realm, now, look):
+def first_acknowledgements(evidence):
+    """When each bought transaction was first acknowledged: never, if no answer came."""
+    found = {
+        str(row["transaction_id"]): float("inf")
+        for row in evidence.transactions if row["purchase_id"] is not None}
+    for entry in evidence.sold():
+        number = entry["signed"]["transactionId"]
+        found[number] = min(found.get(number, float("inf")), entry["at"])
+    return found
+
+
+def shown_in_time(realm, now, subscriptions):
     """Nothing that was shown after an instant had been due before it."""
-    for told in look["answer"]["subscriptions"]:
+    for told in subscriptions:
         name = f"subscription {told['subscriptionId']} of {realm}"
         if told["status"] == "active" and told["endDate"] <= now:
             yield f"{name} was active at {now}, and had ended at {told['endDate']}"

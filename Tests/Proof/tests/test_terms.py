@@ -45,6 +45,15 @@ def jumped_in_30_ms(before):
         "deeds", deed("look", 35, {"subscriptions": [shown(endDate=START + 15 * DAY - before)]})))
 
 
+def acknowledged(at):
+    """The sale of the third period was acknowledged then."""
+    def spoil(evidence):
+        for entry in evidence.heard:
+            if (entry.get("signed") or {}).get("transactionId") == "202":
+                entry["at"] = at
+    return spoil
+
+
 def state(**changed):
     """Changes the stored state."""
     def spoil(evidence):
@@ -229,6 +238,9 @@ SPOILT = [
     ("a period that had ended before a jump can have gone there", DONE, jumped_in_30_ms(30)),
     ("a period that had ended before a jump's answer", DONE, add(
         "deeds", deed("look", 60, {"subscriptions": [shown(endDate=START + 14 * DAY)]}))),
+    ("a period, bought before a jump, that had ended before its answer", DONE, both(
+        acknowledged(18), add("deeds", deed("look", 60, {"subscriptions": [
+            shown(endDate=START + 14 * DAY, transactionId="202")]})))),
     ("grace that had ended before a jump's answer", DONE, add("deeds", deed("look", 60, {
         "subscriptions": [shown(status="grace", usableUntil=START + 14 * DAY)]}))),
 ]
@@ -244,6 +256,8 @@ SOUND = [
         deed("jump", 60, {"now": NOW}), deed("stop", 60, {"now": NOW}),
         deed("look", 70, {"subscriptions": [shown(endDate=NOW - DAY)]})))),
     ("a period that ended while a jump was answered", jumped_in_30_ms(29)),
+    ("a period that was bought beside a jump", both(acknowledged(41), add("deeds", deed(
+        "look", 60, {"subscriptions": [shown(endDate=START + 18 * DAY, transactionId="202")]})))),
     ("a jump without an answer", add("deeds", {
         "verb": "jump", "realm": "billed", "asked_at": 60, "path": ""})),
     ("a refund that is still to be made", both(drop("processor", 6), add("errands", {
