@@ -119,15 +119,22 @@ import Testing
 
     @Test func `a claim leaves what belongs to the account with a newer period`() async throws {
         let book = try await book()
+        // As an earlier version booked them: the claim of the fourth did not cover them.
+        for id in 1...2 { try await prove(book, id) }
+        func move(_ name: String) async throws {
+            let statement = Statement(
+                "test.move", [.text],
+                "UPDATE purchases SET original_transaction_id = $1 WHERE account IS NULL")
+            try await book.storage.write { try $0.execute(statement, [.text(name)]) }
+        }
+        try await move("hidden")
         try await prove(book, 4, account: "ann")
-        // As an earlier version booked them.
-        for id in 1...2 { try await prove(book, id, account: "ben") }
-        let release = Statement(
-            "test.release", "UPDATE purchases SET account = NULL WHERE account = 'ben'")
-        try await book.storage.write { try $0.execute(release, []) }
+        try await move(Book.id(1))
 
         try await prove(book, 1, account: "zoe")
-        #expect(try await prove(book, 2).account == "ann")
+
+        #expect(try await periods(book, "zoe") == ["1"])
+        #expect(try await periods(book, "ann") == ["4"])
     }
 
     @Test func `a period that is claimed twice at once has one account`() async throws {
