@@ -124,6 +124,16 @@ struct Booking: Sendable {
             .map { try BookedPurchase($0) }
     }
 
+    /// Locks the owner's line, and returns whether its account was erased.
+    func isErased(_ writing: any Writing) throws -> Bool {
+        func owner() throws -> String? {
+            try Self.find(proven.key, writing, at: recordedAt)?.account
+        }
+        guard let before = try owner() else { return false }
+        _ = try writing.first(Statement.Accounts.takeKnownLine, [.text(before)])
+        return try owner().map(ErasedAccount.isOne) ?? false
+    }
+
     /// Locks the owner's line, then writes the row. An owner seldom changes. So one
     /// more round is enough if the purchase was assigned to an account, or moved,
     /// between the first read and the write.

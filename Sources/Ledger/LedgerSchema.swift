@@ -17,6 +17,7 @@ enum LedgerSchema {
         Migration(8, "an index of subscriptions' purchases", [subscriptionIndex]),
         Migration(9, "an index of unclaimed periods", [unclaimedIndex]),
         Migration(10, "refunds taken back", reversalTables.flatMap(\.ddl)),
+        Migration(11, "erasures under way", erasureTables.flatMap(\.ddl)),
     ]
 
     private static let firstTables = [
@@ -25,14 +26,14 @@ enum LedgerSchema {
     private static let reversalTables = [refundReversals]
     static let tables =
         firstTables + grantTables + roads + access + accountTables + webhookTables
-        + reversalTables
+        + reversalTables + erasureTables
 
     /// The tables that a database has after a number of migrations, some of which made an
     /// index only.
     static func tables(after migrations: Int) -> [Table] {
         [
             firstTables, grantTables, roads, access, accountTables, webhookTables, [], [], [],
-            reversalTables,
+            reversalTables, erasureTables,
         ].prefix(migrations).flatMap(\.self)
     }
 

@@ -49,6 +49,7 @@ extension Ledger {
         await attempt("kept proofs could not be settled") { _ = try await settleProofs() }
         await attempt("gaps could not be filled") { _ = try await fillGaps(isStart: isStart) }
         await sendMessages()
+        await attempt("erasures could not be completed") { try await completeErasures() }
         await attempt("what is not kept any longer could not be deleted") { try await forget() }
     }
 

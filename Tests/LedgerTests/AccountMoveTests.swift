@@ -4,12 +4,13 @@ import Commerce
 import SignedData
 import Storage
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Ledger
 
 /// Purchases that change hands: restores, merges, export and erasure.
-@Suite(.timeLimit(.minutes(5))) struct AccountMoveTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct AccountMoveTests {
     private static func rules() throws -> GrantRules {
         try GrantRules([
             "coins": [
@@ -337,6 +338,70 @@ extension AccountMoveTests {
                 == "textInvalid")
     }
 
+    /// The store sends news while the account is erased, as often as there is time.
+    @Test func `news that comes during an erasure is kept without its contents`() async throws {
+        for round in 0..<6 {
+            let book = try await Book.open()
+            try await book.take(7)
+            _ = try await book.ledger.take(try Book.notification(try Book.signed(7)))
+
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        _ = try await book.ledger.take(
+                            try notification(try Book.signed(7), number: number))
+                    }
+                    if number == round {
+                        group.addTask { _ = try await book.ledger.erase(account: "blob") }
+                    }
+                }
+                try await group.waitForAll()
+            }
+
+            #expect(try await !dump(book).contains("notifications_in has a payload"))
+        }
+    }
+
+    @Test func `an erasure whose process ends anywhere is completed by another`() async throws {
+        var (cut, isDone) = (0, false)
+        while !isDone {
+            let book = try await Book.open()
+            try await book.take(7)
+            try await book.take(8, account: "ann")
+            _ = try await book.ledger.take(try Book.notification(try Book.signed(7)))
+            let opening = Knife(nil)
+            _ = try await reopened(book, opening)
+            let knife = Knife((call: opening.calls + cut, side: .before))
+            let dying = try await reopened(book, knife)
+            do { _ = try await dying.erase(account: "blob") } catch is Knife.Died {}
+            isDone = knife.fired == 0
+            cut += 1
+
+            if try await dump(book).contains("blob") {
+                _ = try await book.ledger.erase(account: "blob")
+            } else if cut % 2 == 0 {
+                await book.ledger.workOnce()
+            } else {
+                _ = try await book.ledger.erase(account: "ann")
+            }
+
+            #expect(try await !dump(book).contains("blob"), "cut \(cut)")
+            #expect(
+                try await !dump(book).contains("notifications_in has a payload"), "cut \(cut)")
+            let left = try await book.storage.read { try $0.query(PersonalData.erasures, []) }
+            #expect(left.isEmpty, "cut \(cut)")
+            #expect(try await book.imbalances() == [], "cut \(cut)")
+        }
+        #expect(cut > 20)
+    }
+
+    /// The same ledger with another process's storage.
+    private func reopened(_ book: Book, _ knife: Knife) async throws -> Ledger {
+        try await Ledger.open(
+            storage: CutStorage(storage: book.storage, knife: knife),
+            configuration: book.ledger.configuration, ports: book.ledger.ports)
+    }
+
     /// What the unit is for may have happened when the account is to be erased.
     @Test(arguments: ["confirm", "release", "expire"])
     func `an account is erased after its reservations have ended, not before`(
@@ -392,14 +457,16 @@ extension AccountMoveTests {
     }
 
     /// A second notification, with an id of its own.
-    private func notification(_ transaction: String) throws -> ResponseBodyV2 {
+    private func notification(
+        _ transaction: String, number: Int = 1
+    ) throws -> ResponseBodyV2 {
         var data = NotificationData()
         data.bundleId = Book.bundleID.value
         data.environment = "Sandbox"
         data.signedTransactionInfo = transaction
         var payload = ResponseBodyV2DecodedPayload()
         payload.notificationType = "REFUND"
-        payload.notificationUUID = "7b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a11"
+        payload.notificationUUID = "7b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a1\(number)"
         payload.signedDate = Book.now
         payload.data = data
         return ResponseBodyV2(signedPayload: try Book.sandbox().transactions.sign(payload))

@@ -27,6 +27,6 @@ struct ReferenceTests {
                 #expect(isDeclared, "\(table.name).\(column) names a row of \(owner)")
             }
         }
-        #expect(declared == 18)
+        #expect(declared == 20)
     }
 }

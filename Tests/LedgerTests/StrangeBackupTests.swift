@@ -69,6 +69,14 @@ import Testing
             RestoreRequest(
                 signedTransaction: try Book.signed(41) { $0.productId = "coins" }),
             account: "friend")
+        _ = try await book.ledger.take(
+            try Book.notification(
+                try Book.signed(42), type: "REFUND_REVERSED",
+                id: "6b1f0b9e-2f5c-4d0e-9a57-0d6f3c1e8a42"))
+        // As a process leaves it that ends while it deletes.
+        try await book.storage.write {
+            try $0.execute(PersonalData.beginErasure, [.text("blob")])
+        }
         await book.ledger.close()
         let source = try SQLiteReader(file: file)
         _ = try await LedgerBackup.write(
@@ -163,7 +171,8 @@ import Testing
             "audit.subject", "shares.account", "shares.bundle_id", "shares.transaction_id",
             "webhooks_out.url", "webhooks_out.message_id", "webhooks_out.account",
             "webhooks_out.body", "webhooks_out.trouble", "account_merges.account",
-            "account_merges.into_account",
+            "account_merges.into_account", "refund_reversals.bundle_id",
+            "refund_reversals.transaction_id", "erasures.account",
         ]
         // A store's own texts, which are as long as they are.
         let texts: Set = ["proofs_waiting.proof", "notifications_in.payload"]
@@ -171,6 +180,7 @@ import Testing
         let dates: Set = [
             "purchases.purchased_at", "purchases.signed_at", "purchases.revoked_at",
             "terms.expires_at", "renewals.signed_at", "renewals.grace_until",
+            "refund_reversals.signed_at",
             "grants.purchased_at", "credit_entries.balance",
             "notifications_in.signed_at", "news_cursors.read_through",
             "news_cursors.sweep_from", "news_cursors.sweep_seen",

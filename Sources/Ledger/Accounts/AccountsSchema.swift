@@ -7,6 +7,7 @@ import Storage
 /// The tables of what accounts have to do with each other.
 extension LedgerSchema {
     static let accountTables = [shares, merges]
+    static let erasureTables = [erasures]
 
     /// The accounts that share what a purchase of another account grants. Of a
     /// subscription, one period stands for all, also later ones.
@@ -32,6 +33,14 @@ extension LedgerSchema {
             .init(["account"], to: "accounts"),
             .init(["into_account"], to: "accounts", ["account"]),
         ])
+}
+
+extension LedgerSchema {
+    /// The opaque names of erased accounts about whose purchases notifications may still be
+    /// kept with their contents.
+    static let erasures = Table(
+        "erasures", key: ["account"], ["account": .name],
+        references: [.init(["account"], to: "accounts")])
 }
 
 extension Statement {

@@ -29,44 +29,85 @@ extension Ledger {
     /// reserved, because what it is for may have happened already: its server could not
     /// confirm it any more. Refusals: `textInvalid`, `accountReserved`, `accountUnknown`,
     /// `accountMerged`.
+    ///
+    /// The notifications come last. News of a purchase is kept behind its account's line, so
+    /// what came before the new name is found afterwards, and what comes later is kept
+    /// without its contents. If the process ends meanwhile, its worker or another erasure
+    /// does the rest.
     public func erase(account: String, requestID: String = "") async throws -> AccountErasure {
         let account = try Edge.account(account)
         let now = ports.wall.now
-        let (accounts, keys) = try await storage.read { reading in
-            let parts = try reading.query(Statement.Merges.parts, [.text(account)])
-                .map { try $0.text("account") }
-            for account in [account] + parts {
-                try Merges.refuseReserved(account, at: now, reading)
-            }
-            let keys = try reading.query(PersonalData.purchases, [.text(account)])
-                .map { try PurchaseKey($0) }
-            return ([account] + parts, Set(keys))
-        }
-        // First, because the account's purchases are not found any more afterwards.
-        let redacted = try await redact(about: keys)
-        let names = accounts.map { (old: $0, new: ErasedAccount.make(ports.randomness)) }
-        let note = note(.erased, account: names.first?.new)
-        try await storage.write { writing in
-            try Self.erase(names, at: now, writing)
-            try note?.write(writing)
-        }
-        for account in accounts { news.tell(account, storage) }
+        try await completeErasures()
+        let names = try await rename(account, at: now)
+        for (old, _) in names { news.tell(old, storage) }
         ports.log("erased an account", ["requestId": requestID])
+        var redacted = 0
+        for (_, new) in names { redacted += try await deleteNews(ofErased: new) }
         return AccountErasure(
             erasedDate: now, accounts: names.count, notifications: redacted)
     }
 
+    /// Gives an account and its parts opaque names, in one commit.
+    private func rename(
+        _ account: String, at now: Timestamp
+    ) async throws -> [(old: String, new: String)] {
+        while true {
+            let parts = try await storage.read { try Merges.parts(of: account, $0) }
+            let names = ([account] + parts).map {
+                (old: $0, new: ErasedAccount.make(ports.randomness))
+            }
+            let note = note(.erased, account: names.first?.new)
+            let ending = try await storage.writeOrLeave { writing -> Ending<Bool> in
+                try Self.lock(names.map(\.old), at: now, writing)
+                // Another account may have become part of it before the lines were locked.
+                guard try Merges.parts(of: account, writing) == parts else {
+                    return .leave(false)
+                }
+                try Merges.refuse(account, writing)
+                try Self.erase(names, writing)
+                try note?.write(writing)
+                return .commit(true)
+            }
+            if ending.answer { return names }
+        }
+    }
+
+    /// Deletes the contents of notifications that an erasure has left, because its process
+    /// ended.
+    func completeErasures() async throws {
+        let left = try await storage.read { reading in
+            try reading.query(PersonalData.erasures, []).map { try $0.text("account") }
+        }
+        for name in left { _ = try await deleteNews(ofErased: name) }
+    }
+
+    /// Returns the number of notifications whose contents it deleted.
+    private func deleteNews(ofErased name: String) async throws -> Int {
+        let keys = try await storage.read { reading in
+            Set(
+                try reading.query(PersonalData.purchases, [.text(name)])
+                    .map { try PurchaseKey($0) })
+        }
+        let count = try await redact(about: keys)
+        try await storage.write { try $0.execute(PersonalData.endErasure, [.text(name)]) }
+        return count
+    }
+
+    /// Locks the lines of accounts, in this order in every process.
+    private static func lock(
+        _ accounts: [String], at now: Timestamp, _ writing: any Writing
+    ) throws {
+        for account in accounts.sorted() {
+            let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
+            guard line != nil else { throw accountUnknown }
+            try Merges.refuseReserved(account, at: now, writing)
+        }
+    }
+
     /// Runs in a commit, possibly twice.
     private static func erase(
-        _ names: [(old: String, new: String)], at now: Timestamp, _ writing: any Writing
+        _ names: [(old: String, new: String)], _ writing: any Writing
     ) throws {
-        for (old, _) in names.sorted(by: { $0.old < $1.old }) {
-            let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(old)])
-            guard line != nil else { throw accountUnknown }
-            // A unit may have been reserved since it was looked at.
-            try Merges.refuseReserved(old, at: now, writing)
-        }
-        if let first = names.first { try Merges.refuse(first.old, writing) }
         for (old, new) in names {
             try writing.execute(
                 PersonalData.insertAccount,
@@ -79,6 +120,7 @@ extension Ledger {
             try writing.execute(Statement.Webhooks.ofAccount, [.text(old)])
             try writing.execute(Statement.Merges.remove, [.text(old)])
             try writing.execute(PersonalData.removeAccount, [.text(old)])
+            try writing.execute(PersonalData.beginErasure, [.text(new)])
         }
     }
 

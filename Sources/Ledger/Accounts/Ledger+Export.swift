@@ -160,6 +160,10 @@ enum PersonalData {
     static let insertAccount = Statement.insert("erase.insertAccount", into: LedgerSchema.accounts)
     static let removeAccount = Statement.remove("erase.removeAccount", from: LedgerSchema.accounts)
 
+    static let beginErasure = Statement.insert("erase.begin", into: LedgerSchema.erasures)
+    static let endErasure = Statement.remove("erase.end", from: LedgerSchema.erasures)
+    static let erasures = Statement.list("erase.left", of: LedgerSchema.erasures)
+
     /// The keys of an account's purchases.
     static let purchases = Statement(
         "erase.keys", [.text],
@@ -186,6 +190,7 @@ enum PersonalData {
 
     static let all =
         exports + renames + [
-            insertAccount, removeAccount, purchases, notifications, redact, removeForwards,
+            insertAccount, removeAccount, beginErasure, endErasure, erasures, purchases,
+            notifications, redact, removeForwards,
         ]
 }

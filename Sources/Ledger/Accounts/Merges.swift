@@ -46,6 +46,12 @@ enum Merges {
             remedy: "confirm or release its reservations first, or wait until they expire")
     }
 
+    /// The accounts that became part of another one.
+    static func parts(of account: String, _ reading: any Reading) throws -> [String] {
+        try reading.query(Statement.Merges.parts, [.text(account)])
+            .map { try $0.text("account") }
+    }
+
     /// Refusal: `accountMerged`, if an account became part of another.
     static func refuse(_ account: String, _ reading: any Reading) throws {
         guard let into = try into(account, reading) else { return }

@@ -66,8 +66,11 @@ extension Ledger {
             }
             return (proven, booked)
         } catch let refusal as LedgerRefusal {
-            try await commit {
-                try kept.write($0, refusal: refusal.error.code, forwardsTo: urls)
+            try await commit { writing in
+                let isErased = try booking?.isErased(writing) ?? false
+                try kept.write(
+                    writing, refusal: refusal.error.code, forwardsTo: isErased ? [] : urls,
+                    isErased: isErased)
             }
             throw refusal
         }
