@@ -202,7 +202,7 @@ struct Booking: Sendable {
             !ErasedAccount.isOne(account)
         else { return }
         let unclaimed = try writing.query(
-            Statement.Booked.unclaimedPeriods, proven.subscriptionValues + [.text(account)]
+            Statement.Booked.claimablePeriods, proven.subscriptionValues + [.text(account)]
         ).map { try PurchaseKey($0) }
         guard !unclaimed.isEmpty else { return }
         let claims = try writing.queryEach(
@@ -237,7 +237,7 @@ struct Booking: Sendable {
             return (booked, false, .purchaseBooked)
         }
         // Its line keeps an account's purchases from other news. One of nobody has none.
-        if isUnclaimed { try writing.execute(Statement.Booked.lockUnclaimed, proven.key.values) }
+        if isUnclaimed { try lockUnclaimed(isClaimed: account != nil, writing) }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
         guard known.account == nil || known.account == owner else {
             _ = try Taking.decide(known, proven, account: account)
@@ -271,6 +271,19 @@ struct Booking: Sendable {
                 revision: revision)
             return (booked, fate != nil, .purchaseUpdated)
         }
+    }
+
+    /// Locks a purchase that belongs to no account and, if it is claimed now, the other
+    /// periods of its subscription, which are then claimed with it: in one order, so that two
+    /// claims of different periods do not wait for each other.
+    private func lockUnclaimed(isClaimed: Bool, _ writing: any Writing) throws {
+        var keys = [proven.key]
+        if isClaimed, proven.isOfSubscription {
+            keys = try writing.query(
+                Statement.Booked.unclaimedPeriods, proven.subscriptionValues
+            ).map { try PurchaseKey($0) }
+        }
+        for key in keys { try writing.execute(Statement.Booked.lockUnclaimed, key.values) }
     }
 
     /// Writes the end of a subscription's period, if it is not what it was.

@@ -132,18 +132,27 @@ extension Statement {
             ORDER BY purchased_at DESC, transaction_id DESC LIMIT 1
             """)
 
-        /// The periods of a subscription that belong to no account, if `$5` has the newest
-        /// of those that have one.
-        static let unclaimedPeriods = Statement(
-            "purchases.unclaimedPeriods", [.text, .text, .text, .text, .text],
-            """
+        private static let unclaimed = """
             SELECT root, environment, bundle_id, transaction_id FROM purchases
             WHERE root = $1 AND environment = $2 AND bundle_id = $3
                 AND original_transaction_id = $4 AND account IS NULL
                 AND product_type = '\(BookedFacts.subscription)'
+            """
+        private static let inOrder = "ORDER BY purchased_at, transaction_id"
+
+        /// The periods of a subscription that belong to no account.
+        static let unclaimedPeriods = Statement(
+            "purchases.unclaimedPeriods", [.text, .text, .text, .text],
+            "\(unclaimed) \(inOrder)")
+
+        /// The same if `$5` has the newest of those that have an account.
+        static let claimablePeriods = Statement(
+            "purchases.claimablePeriods", [.text, .text, .text, .text, .text],
+            """
+            \(unclaimed)
                 AND $5 = (
                     \(ownerOfSubscription.sql))
-            ORDER BY purchased_at, transaction_id
+            \(inOrder)
             """)
 
         /// Assigns a purchase without an account to one. Returns no row if it
@@ -333,7 +342,8 @@ extension Statement {
 
         static let all = [
             byKey, insert, lockUnclaimed, putReversal, ownerOfSubscription, unclaimedPeriods,
-            claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct, oldestNamed,
+            claimablePeriods, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct,
+            oldestNamed,
             spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,
         ]
     }

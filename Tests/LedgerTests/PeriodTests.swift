@@ -220,6 +220,7 @@ import Testing
     @Test(
         arguments: [
             Statement.Booked.ownerOfSubscription, Statement.Booked.unclaimedPeriods,
+            Statement.Booked.claimablePeriods,
             Statement.Grants.entitlements, Statement.Shares.count,
         ])
     func `no question about a subscription looks through an app's purchases`(
