@@ -101,9 +101,10 @@ class Proxy:
                     self._late.discard(thread)
 
         thread = threading.Thread(target=send, daemon=True)
+        # Started behind the lock, so that whoever finds it there can wait for it.
         with self._lock:
             self._late.add(thread)
-        thread.start()
+            thread.start()
 
     def _serve(self, client):
         mischief, target = self._draw(), self.target

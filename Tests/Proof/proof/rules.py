@@ -6,6 +6,7 @@ clients' histories, the processor's log and the databases' rows as plain
 dictionaries; none of the store's code is used.
 """
 
+import json
 from collections import Counter, defaultdict
 
 from . import (
@@ -211,10 +212,18 @@ def notifications_are_owed_once(evidence):
 def commits_have_their_own_revision(evidence):
     """A customer's commits stand in one line: no two share a place in it."""
     ends = {row["customer_id"]: row["revision"] for row in evidence.customers}
+    expired = {
+        (row["customer_id"], row["revision"])
+        for row in evidence.subscription_events if "expired" in json.loads(row["body"])["change"]}
     for name, rows in (("purchases", evidence.purchases), ("transactions", evidence.transactions)):
         for (customer, revision), group in repeated(rows, "customer_id", "revision").items():
             # An upgrade sells a period and ends the one before it.
             if len([row for row in group if not row.get("is_upgraded")]) <= 1:
+                continue
+            # A subscription that is ended early ends its present period and the next, if that
+            # was charged ahead.
+            if (customer, revision) in expired and len(
+                {row.get("original_transaction_id", id(row)) for row in group}) == 1:
                 continue
             yield f"{len(group)} {name} of {customer} share revision {revision}"
         for row in rows:

@@ -3,6 +3,7 @@
 
 import copy
 import glob
+import json
 import os
 import unittest
 
@@ -207,6 +208,24 @@ class RuleTests(unittest.TestCase):
         other = purchase_row("p2", None, 3, state="refused", refusal="declined")
         self.evidence.purchases.append(other)
         self.broken("commits_have_their_own_revision")
+
+    def ended_together(self, change, originals):
+        """Two transactions that a commit has ended."""
+        rows = [
+            {"customer_id": 7, "transaction_id": 300 + place, "revision": 9,
+             "original_transaction_id": original}
+            for place, original in enumerate(originals)]
+        event = {
+            "customer_id": 7, "revision": 9,
+            "body": json.dumps({"at": 1, "cause": "tester", "change": {change: {}}})}
+        return list(rules.commits_have_their_own_revision(Evidence(
+            customers=[{"customer_id": 7, "revision": 9}], transactions=rows,
+            subscription_events=[event])))
+
+    def test_two_periods_that_end_together(self):
+        self.assertEqual(self.ended_together("expired", [300, 300]), [])
+        self.assertTrue(self.ended_together("renewed", [300, 300]))
+        self.assertTrue(self.ended_together("expired", [300, 301]))
 
     def test_a_commit_past_the_end_of_its_line(self):
         self.evidence.customers[0]["revision"] = 3
