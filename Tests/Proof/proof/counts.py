@@ -19,7 +19,7 @@ EVENTS = {
     "restored": (0, 1),
     "receipts": (0, 1),
     "signatures": (10, 50),
-    "renewals": (0.5, 5),
+    "renewals": (0.25, 5),
     "upgrades": (0.03, 1),
     "refunds": (0.1, 1),
     "reversals": (0.03, 1),
