@@ -3,7 +3,6 @@
 import Commerce
 import SignedData
 import Storage
-import StorageSQLite
 import StoreWire
 import Testing
 
@@ -239,13 +238,7 @@ import Testing
             Statement.Booked.spendOfProduct, Statement.Booked.spendNamed,
         ])
     func `a redemption passes over what is spent`(statement: Statement) async throws {
-        let storage = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
-        let plan = Statement(
-            statement.name, statement.parameters, "EXPLAIN QUERY PLAN " + statement.sql)
-        let nulls = statement.parameters.map { _ in SQLValue.null }
-        let steps = try await storage.write { writing in
-            try writing.query(plan, nulls).map { try $0.text("detail") }
-        }
+        let steps = try await queryPlan(of: statement)
         #expect(steps.contains { $0.contains("INDEX purchases_unspent") }, "\(steps)")
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }

@@ -3,7 +3,6 @@
 import Commerce
 import SignedData
 import Storage
-import StorageSQLite
 import StoreWire
 import TestSupport
 import Testing
@@ -226,13 +225,7 @@ import Testing
     func `no question about a subscription looks through an app's purchases`(
         statement: Statement
     ) async throws {
-        let storage = try await SQLiteStorage.open(file: nil, migrations: Ledger.migrations)
-        let plan = Statement(
-            statement.name, statement.parameters, "EXPLAIN QUERY PLAN " + statement.sql)
-        let nulls = statement.parameters.map { _ in SQLValue.null }
-        let steps = try await storage.write { writing in
-            try writing.query(plan, nulls).map { try $0.text("detail") }
-        }
+        let steps = try await queryPlan(of: statement)
         #expect(
             !steps.contains { $0.hasSuffix("(root=? AND environment=? AND bundle_id=?)") },
             "\(steps)")
