@@ -13,7 +13,7 @@ import random
 import ssl
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from .actor import TROUBLES, exchange
 from .journal import Journal
+from .unreliable import UnreliableServer
 from .network import hang_up
 
 #: The addresses: whether a message waits for the earlier ones of its account, and what is
@@ -48,33 +49,29 @@ OPEN = ("waiting", "parked")
 PATIENCE_SECONDS = 30
 
 
-class HookReceiver:
+class HookReceiver(UnreliableServer):
     """Listens until it is closed; what came is in `hooked.log`."""
 
     def __init__(self, folder, seed):
-        self._random = random.Random(seed)
-        self._lock = threading.Lock()
-        self._is_calm = False
+        #: A certificate of its own, which the ledger is to trust (`trust.c`).
+        self.certificate = os.path.join(folder, "hooks.pem")
+        # A handshake is made by the thread of its connection.
+        super().__init__(
+            seed, MISCHIEF, handler(self),
+            lambda listener: certified(self.certificate).wrap_socket(
+                listener, server_side=True, do_handshake_on_connect=False))
         #: How many messages came.
         self.count = 0
         #: By the name of the address.
         self.secrets = {name: self._secret() for name in ENDPOINTS}
         self._log = Journal(os.path.join(folder, "hooked.log"))
-        #: A certificate of its own, which the ledger is to trust (`trust.c`).
-        self.certificate = os.path.join(folder, "hooks.pem")
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
-        # A handshake is made by the thread of its connection.
-        self._server.socket = certified(self.certificate).wrap_socket(
-            self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self._server.daemon_threads = True
-        self._server.handle_error = lambda *_: None
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.listen()
 
     def _secret(self):
         return f"whsec_{base64.b64encode(self._random.randbytes(32)).decode()}"
 
     def url(self, name):
-        return f"https://127.0.0.1:{self._server.server_address[1]}/{name}"
+        return f"https://127.0.0.1:{self.port}/{name}"
 
     def settings(self, folder):
         """The part of ledger.yaml; the secrets are in files beside it."""
@@ -88,25 +85,6 @@ class HookReceiver:
             yield f"    secretFile: {name}.secret"
             yield f"    ordered: {'true' if is_ordered else 'false'}"
             yield f"    events: [{', '.join(events)}]"
-
-    def calm(self):
-        self._is_calm = True
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-    def mischief(self):
-        """What happens to the next message, if anything."""
-        with self._lock:
-            drawn = self._random.randrange(1000)
-        if self._is_calm:
-            return None
-        for name, share in MISCHIEF:
-            if drawn < share:
-                return name
-            drawn -= share
-        return None
 
     def come(self, name, headers, body):
         """The number of a message that came now, and what time it is."""

@@ -4,55 +4,31 @@ and now and then answers badly, late or not at all."""
 
 import json
 import os
-import random
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from .journal import Journal
 from .network import hang_up
+from .unreliable import UnreliableServer
 
 # What may happen to a delivery, and how often in a thousand.
 MISCHIEF = [("fail", 30), ("hang up", 30), ("slow", 30)]
 SLOW_SECONDS = 0.3
 
 
-class Receiver:
+class Receiver(UnreliableServer):
     """Listens until it is closed; what came is in `received.log`."""
 
     def __init__(self, folder, seed):
-        self._random = random.Random(seed)
-        self._lock = threading.Lock()
-        self._is_calm = False
+        super().__init__(seed, MISCHIEF, handler(self))
         #: Called with each notification that was accepted.
         self.on_accepted = lambda signed: None
         self._log = Journal(os.path.join(folder, "received.log"))
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
-        self._server.daemon_threads = True
-        self._server.handle_error = lambda *_: None
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.listen()
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self._server.server_address[1]}/notifications"
-
-    def calm(self):
-        self._is_calm = True
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-    def mischief(self):
-        """What happens to the next delivery, if anything."""
-        with self._lock:
-            drawn = self._random.randrange(1000)
-        if self._is_calm:
-            return None
-        for name, share in MISCHIEF:
-            if drawn < share:
-                return name
-            drawn -= share
-        return None
+        return f"http://127.0.0.1:{self.port}/notifications"
 
     def note(self, payload, status):
         self._log.write(act="received", payload=payload, status=status)

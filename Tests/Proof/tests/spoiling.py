@@ -34,3 +34,14 @@ def check_spoilt(case, table, sound):
             case.assertEqual(list(rule(evidence)), [])
             spoil(evidence)
             case.assertTrue(list(rule(evidence)), rule.__name__)
+
+
+def check_sound(case, rules, table, sound):
+    """No rule finds anything in sound evidence, nor after what a line of a table changes."""
+    for name, change in [("nothing", lambda _: None), *table]:
+        with case.subTest(name):
+            evidence = sound()
+            change(evidence)
+            case.assertEqual(
+                {rule.__name__: list(rule(evidence)) for rule in rules},
+                {rule.__name__: [] for rule in rules})
