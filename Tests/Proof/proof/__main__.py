@@ -212,7 +212,8 @@ def shortfalls(arguments, total, seconds, acts):
     if arguments.plain or arguments.devices < DEVICES_OF_ALL_WORLDS:
         absent |= counting.SUBSCRIBED | counting.BOOKED_OF_SUBSCRIBERS
     is_long = arguments.minutes and arguments.minutes >= ALL_ACTS_MINUTES
-    return list(counting.shortfalls(total, seconds, absent, sorted(acts) if is_long else ()))
+    return list(counting.shortfalls(
+        total, seconds, absent, sorted(acts) if is_long else (), arguments.engine))
 
 
 def add(total, counts, prefix=""):
