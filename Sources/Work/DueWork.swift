@@ -9,8 +9,8 @@ package import Storage
 /// find the row does nothing. So it needs no lease, and a process that dies has
 /// done all of it or nothing.
 package struct DueWork: Hashable, Sendable {
-    /// The number of customers whose work one commit does.
-    package static let customersMax = CommitSize.subjectsMax
+    /// The number of customers whose work is found at once.
+    package static let customersMax = 10 * CommitSize.subjectsMax
 
     package let customer: CustomerID
     /// The kind, which selects the handler.
@@ -50,11 +50,11 @@ package struct DueWork: Hashable, Sendable {
     }
 
     /// Deletes the rows of several pieces, behind their customers' lines. Returns the
-    /// place of the first that was gone already. Nil if there is none.
-    static func take(_ works: [DueWork], _ writing: any Writing) throws -> Int? {
-        try writing.queryEach(
-            Statement.DueWorks.take, works.map { $0.key + [.integer($0.dueAt.milliseconds)] }
-        ).firstIndex { $0.isEmpty }
+    /// places of those that were gone already.
+    static func take(_ works: [DueWork], _ writing: any Writing) throws -> [Int] {
+        let taken = try writing.queryEach(
+            Statement.DueWorks.take, works.map { $0.key + [.integer($0.dueAt.milliseconds)] })
+        return taken.indices.filter { taken[$0].isEmpty }
     }
 
     /// The start of the next page.
@@ -107,8 +107,13 @@ extension DueWorkHandler {
 package protocol DueWorkCommit<Line>: Sendable {
     associatedtype Line
 
+    /// Whether ``write(_:_:answer:)`` may run before the line is locked, to work out what
+    /// it will write. Its decisions then rest on the customer's rows and the line's basis
+    /// alone: another commit that changes these takes the line, or changes the basis.
+    var isForeseeable: Bool { get }
+
     /// What it reads behind the line. Pieces of one commit ask together. Nil if nothing.
-    func question(_ work: DueWork) -> DueWorkQuestion?
+    func question(_ work: DueWork) -> BoundStatement?
 
     /// Writes the effect in the customer's line. The row of the work is already
     /// deleted. The date of the effect is the work's own, which may be long
@@ -121,7 +126,7 @@ package protocol DueWorkCommit<Line>: Sendable {
 }
 
 /// A statement with its values.
-package struct DueWorkQuestion {
+package struct BoundStatement: Sendable {
     let statement: Statement
     let values: [SQLValue]
 
@@ -132,7 +137,9 @@ package struct DueWorkQuestion {
 }
 
 extension DueWorkCommit {
-    package func question(_ work: DueWork) -> DueWorkQuestion? { nil }
+    package var isForeseeable: Bool { false }
+
+    package func question(_ work: DueWork) -> BoundStatement? { nil }
 
     package func finish(isWritten: Bool) {}
 }

@@ -16,6 +16,9 @@ package protocol WorkContext: Sendable {
     /// What a worker does from time to time besides.
     var chores: [Chore<Self>] { get }
 
+    /// The number of customers whose inner work one commit does.
+    var customersOfCommit: Int { get }
+
     /// The databases that have work. Each is worked on by itself.
     var databases: [any Storage] { get }
     /// The bell of each database's worker.
@@ -65,6 +68,10 @@ package protocol WorkContext: Sendable {
     static func lines(
         of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
     ) throws -> [Line?]
+    /// Returns the lines as a commit would have them now. Locks and changes nothing.
+    static func foreseenLines(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [Line?]
     /// Writes in the customer's line in a separate task, even if the caller is
     /// cancelled, and even if other work of the customer cannot be done.
     func uncancelledLine(
@@ -96,9 +103,16 @@ package struct FarClocks: Sendable {
 
 /// A commit for one customer, whose row is locked.
 package protocol WorkLine {
+    /// What decisions in the line rest on, besides the customer's own rows.
+    associatedtype Basis: Equatable & Sendable
+
     /// The commercial time.
     var now: Timestamp { get }
     var writing: any Writing { get }
+    /// Another basis after each commit for the customer.
+    var basis: Basis { get }
+    /// Returns the same line, which writes elsewhere.
+    func with(_ writing: any Writing) -> Self
 }
 
 /// How much a report of a worker matters.

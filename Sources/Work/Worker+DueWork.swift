@@ -68,9 +68,12 @@ extension Worker {
                 leaves = leaves || page.jump != nil
                 return (count, leaves ? min(page.next ?? workSleepMax, workSleepMax) : page.next)
             }
-            try await note(page, isFirst: isFirst, in: index)
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
-            let round = try await work(off: wanted, in: index)
+            let begun = wanted.prefix(context.customersOfCommit).last
+            try await note(page, begun: begun ?? last, isFirst: isFirst, in: index)
+            let round = try await work(off: wanted, in: index) { last in
+                try await note(page, begun: last, isFirst: false, in: index)
+            }
             count += round.done
             failed.formUnion(round.failed)
             leaves = leaves || wanted.count < page.works.count || !failed.isEmpty
@@ -82,14 +85,15 @@ extension Worker {
 
     /// Writes down how far a jump has come, and which work is begun next. The first
     /// database's jump comes only as far as every other one's.
-    private func note(_ page: DuePage, isFirst: Bool, in index: Int) async throws {
-        guard let jump = page.jump, let first = page.works.first, let last = page.works.last
-        else { return }
+    private func note(
+        _ page: DuePage, begun: DueWork, isFirst: Bool, in index: Int
+    ) async throws {
+        guard let jump = page.jump, let first = page.works.first else { return }
         let far = isFirst ? try await farthest(of: page, in: index) : nil
         let reached = far.map { min(first.dueAt, $0) } ?? jump.reached
-        guard reached > jump.reached || last.dueAt > jump.through else { return }
+        guard reached > jump.reached || begun.dueAt > jump.through else { return }
         try await context.databases[index].write {
-            try jump.advance(to: reached, beginning: last.dueAt, $0)
+            try jump.advance(to: reached, beginning: begun.dueAt, $0)
         }
     }
 
@@ -128,7 +132,7 @@ extension Worker {
     package func isCaughtUp(_ customer: CustomerID) async throws -> Bool {
         while let work = try await firstDue(of: customer) {
             guard isKnown(work) else { return false }
-            let round = try await round(of: [work], in: context.database(of: customer))
+            let round = try await round(of: work, in: context.database(of: customer))
             if !round.hasMoved { return false }
         }
         return true
@@ -204,139 +208,6 @@ extension Worker {
             }
             return (due.sorted { $0.value < $1.value }, next)
         }
-    }
-
-    /// Does one piece for each of several customers in one commit. If this
-    /// fails, each piece gets its own commit, so that one does not delay the
-    /// others. Throws if the database does not answer.
-    private func work(off works: [DueWork], in index: Int) async throws -> DueWorkRound {
-        if works.count > 1 {
-            do { return try await round(of: works, in: context.databases[index]) } catch {
-                if let fault = error as? StorageFault, Context.isAway(fault) { throw fault }
-            }
-        }
-        var whole = DueWorkRound()
-        for work in works {
-            do { whole += try await round(of: [work], in: context.databases[index]) } catch {
-                if let fault = error as? StorageFault, Context.isAway(fault) { throw fault }
-                whole.failed.append(work.customer)
-                context.report(
-                    .error, "due work failed", ["kind": work.kind, "fault": "\(error)"])
-            }
-        }
-        return whole
-    }
-
-    /// Makes one commit, without the pieces that another worker has done in the
-    /// meantime.
-    private func round(of works: [DueWork], in storage: any Storage) async throws -> DueWorkRound {
-        var round = DueWorkRound()
-        var pieces: [Piece] = []
-        // Lines are locked in a fixed order, so that two workers cannot
-        // deadlock.
-        let kinds = Dictionary(grouping: works, by: \.kind)
-        for (kind, ofKind) in kinds.sorted(by: { $0.key < $1.key }) {
-            guard let handler = context.dueWorkHandlers[kind] else { continue }
-            let sorted = ofKind.sorted { $0.customer.value < $1.customer.value }
-            pieces += zip(sorted, try await handler.prepare(sorted, in: context))
-                .map { (work: $0, commit: $1) }
-        }
-        pieces.sort { $0.work.customer.value < $1.work.customer.value }
-        let wall = context.wall
-        while !pieces.isEmpty {
-            let turn = pieces
-            // After a fault it is unknown what was written, so nothing is given
-            // back.
-            let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
-                try Self.write(turn, wall: wall, writing).map { .leave($0) } ?? .commit(nil)
-            }
-            switch ending.answer {
-            case .work(let index):
-                pieces.remove(at: index).commit.finish(isWritten: false)
-                round.doneElsewhere += 1
-                continue
-            case .customer(let index):
-                let piece = pieces.remove(at: index)
-                piece.commit.finish(isWritten: false)
-                round.failed.append(piece.work.customer)
-                continue
-            case nil: break
-            }
-            break
-        }
-        for (work, commit) in pieces {
-            commit.finish(isWritten: true)
-            context.wake(work.customer)
-            context.report(
-                .info, "due work",
-                ["kind": work.kind, "customer": work.customer.description])
-        }
-        round.done = pieces.count
-        return round
-    }
-
-    private typealias Piece = (work: DueWork, commit: any DueWorkCommit<Context.Line>)
-
-    /// Writes the pieces of one commit. What they read is read together. Leaves the
-    /// commit if a piece is absent, because a line without a change would make a gap in
-    /// the revisions.
-    private static func write(
-        _ pieces: [Piece], wall: Timestamp, _ writing: any Writing
-    ) throws -> Absence? {
-        var lines: [Context.Line] = []
-        let found = try Context.lines(
-            of: pieces.map(\.work.customer), wall: wall, writing)
-        for (index, line) in found.enumerated() {
-            guard let line else { return .customer(index) }
-            // The clock may have been set back since the work was found.
-            guard pieces[index].work.dueAt <= line.now else { return .work(index) }
-            lines.append(line)
-        }
-        if let gone = try DueWork.take(pieces.map(\.work), writing) { return .work(gone) }
-        let answers = try answers(to: pieces, writing)
-        for (index, piece) in pieces.enumerated() {
-            try piece.commit.write(piece.work, lines[index], answer: answers[index] ?? [])
-        }
-        return nil
-    }
-
-    /// The answers to the questions of pieces, by place.
-    private static func answers(
-        to pieces: [Piece], _ writing: any Writing
-    ) throws -> [Int: [Row]] {
-        let asked = pieces.enumerated().compactMap { index, piece in
-            piece.commit.question(piece.work).map { (index: index, question: $0) }
-        }
-        var answers: [Int: [Row]] = [:]
-        for (statement, group) in Dictionary(grouping: asked, by: \.question.statement) {
-            let rows = try writing.queryEach(statement, group.map(\.question.values))
-            for (one, row) in zip(group, rows) { answers[one.index] = row }
-        }
-        return answers
-    }
-
-    /// Why a commit must be made again without one of its pieces.
-    private enum Absence: Sendable {
-        /// Another worker has done it, or it is not due any more.
-        case work(Int)
-        /// There is no such customer.
-        case customer(Int)
-    }
-}
-
-/// The results of some pieces of work.
-private struct DueWorkRound {
-    /// Done by this call.
-    var done = 0
-    var doneElsewhere = 0
-    var failed: [CustomerID] = []
-
-    var hasMoved: Bool { done + doneElsewhere > 0 }
-
-    static func += (whole: inout Self, part: Self) {
-        whole.done += part.done
-        whole.doneElsewhere += part.doneElsewhere
-        whole.failed += part.failed
     }
 }
 

@@ -227,7 +227,7 @@ import Testing
             try await realm.storage(of: work.customer).write { writing in
                 let line = try CustomerLine(
                     work.customer, asking: .time, wall: .standing(at: wall), writing)
-                #expect(try DueWork.take([work], writing) == nil)
+                #expect(try DueWork.take([work], writing) == [])
                 try inner.write(work, #require(line), answer: [])
             }
             return inner

@@ -145,12 +145,12 @@ import Testing
             columns: [
                 "clock_ahead": 0, "clock_stands_at": 1, "last_event": 2,
                 "catalogue_revision": 3, "clock_rate": 4, "clock_since": 5, "jumped_to": 6,
-                "jump_notifications": 7, "clock_id": 8, "clock_tempo": 9,
+                "jump_notifications": 7, "clock_id": 8, "clock_tempo": 9, "generation": 10,
             ],
             values: [
                 .integer(ahead), stands.map(SQLValue.integer) ?? .null,
                 last.map(SQLValue.integer) ?? .null, .integer(9), .integer(1), .integer(0),
-                .null, .null, .integer(0), .null,
+                .null, .null, .integer(0), .null, .integer(1),
             ])
     }
 

@@ -389,12 +389,12 @@ extension TestWorld {
     static func openWithSubscriptions(
         places: TestPlaces = TestPlaces(), wall: TestWall = TestWall(), seed: Int64? = nil,
         processor: ScriptedProcessor? = nil, realm: String? = nil,
-        environment: Environment = .sandbox,
+        environment: Environment = .sandbox, customersOfCommit: Int = CommitSize.subjectsMax,
         sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
         let world = try await open(
             places: places, wall: wall, seed: seed, processor: processor, realm: realm,
-            environment: environment, sleep: sleep)
+            environment: environment, customersOfCommit: customersOfCommit, sleep: sleep)
         try await world.realm.catalogue.importCatalogue(
             withSubscriptions(), app: AppDescription(bundleID: bundleID), context)
         return world

@@ -40,8 +40,32 @@ final class Counter: StorageObserver {
     var commits: Int { state.withLock { $0.commits } }
     var roundTrips: Int { state.withLock { $0.trips } }
 
+    /// Is awaited once, after the next read that runs a statement.
+    private let pending = Mutex<Act?>(nil)
+
+    private struct Act {
+        let name: String
+        var isRun = false
+        let act: @Sendable () async throws -> Void
+    }
+
+    /// Acts once, between the next read that runs a statement and what follows from it.
+    func afterRead(of name: String, _ act: @escaping @Sendable () async throws -> Void) {
+        pending.withLock { $0 = Act(name: name, act: act) }
+    }
+
+    func finishRead() async throws {
+        let act = pending.withLock { pending -> (@Sendable () async throws -> Void)? in
+            guard let due = pending, due.isRun else { return nil }
+            pending = nil
+            return due.act
+        }
+        try await act?()
+    }
+
     func didRun(_ statement: Statement) {
         state.withLock { $0.statements.append(statement.name) }
+        pending.withLock { if $0?.name == statement.name { $0?.isRun = true } }
         onStatement.withLock { $0 }?(statement.name)
     }
 
@@ -142,7 +166,8 @@ final class TestPlaces: Sendable {
         let task = kept.withLock { kept in
             if let task = kept[name] { return task }
             let task = Task {
-                Kept(try await self.openAnew(name, migrations, isFar), Grapevine())
+                Kept(
+                    try await self.openAnew(name, migrations, isFar), Grapevine(), self.counter)
             }
             kept[name] = task
             return task
@@ -270,10 +295,10 @@ final class TestPlaces: Sendable {
     struct Kept: Storage {
         let storage: any Storage
         let grapevine: Grapevine
+        let counter: Counter
 
-        init(_ storage: any Storage, _ grapevine: Grapevine) {
-            self.storage = storage
-            self.grapevine = grapevine
+        init(_ storage: any Storage, _ grapevine: Grapevine, _ counter: Counter) {
+            (self.storage, self.grapevine, self.counter) = (storage, grapevine, counter)
         }
 
         func wake(_ word: String) { grapevine.tell(.word(word)) }
@@ -284,7 +309,9 @@ final class TestPlaces: Sendable {
             _ body: @escaping @Sendable (any Reading) throws -> Answer
         ) async throws -> Answer {
             try Task.checkCancellation()
-            return try await storage.read(body)
+            let answer = try await storage.read(body)
+            try await counter.finishRead()
+            return answer
         }
 
         func write<Answer: Sendable>(
@@ -326,7 +353,7 @@ struct TestWorld: Sendable {
         environment: Environment = .sandbox, courier: (any Courier)? = nil,
         keys: (any KeyStore)? = nil, opensSandboxes: Bool = true, doorKeys: [Door: String] = [:],
         dueWork: [any DueWorkHandler<Realm>] = [ApprovalTimeout(), SubscriptionWork()],
-        content: (any ContentFiles)? = nil,
+        content: (any ContentFiles)? = nil, customersOfCommit: Int = CommitSize.subjectsMax,
         sleep: @escaping @Sendable (Duration) async throws -> Void = StorePorts.sleepForEver
     ) async throws -> TestWorld {
         let shared = try await Self.keys.value
@@ -340,6 +367,7 @@ struct TestWorld: Sendable {
         ports.doorKeys = doorKeys
         ports.dueWork = dueWork
         ports.content = content
+        ports.customersOfCommit = customersOfCommit
         ports.sleep = sleep
         let store = try await Store.open(ports)
         if let realm, try await store.realms().allSatisfy({ $0.name != realm }) {

@@ -70,7 +70,7 @@ extension Statement {
                 c.name, COALESCE(c.storefront, p.storefront) AS storefront, c.may_buy, c.revision,
                 p.app_id, p.locale,
                 a.app_transaction_id, a.original_purchased_at, a.original_version,
-                r.generation, \(Realms.clockColumns),
+                \(Realms.clockColumns),
                 (SELECT t.changed_at FROM transactions t WHERE t.customer_id = s.customer_id
                     ORDER BY t.revision DESC LIMIT 1) AS last_event
             FROM sessions s

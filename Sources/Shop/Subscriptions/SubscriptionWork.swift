@@ -47,9 +47,13 @@ private final class SubscriptionStepCommit: DueWorkCommit {
         (self.realm, self.shelf, self.number) = (realm, shelf, number)
     }
 
-    func question(_ work: DueWork) -> DueWorkQuestion? {
+    /// A step depends on the customer's subscription, charges and transactions, on what is
+    /// sold, and on the clock's pace and jump.
+    var isForeseeable: Bool { true }
+
+    func question(_ work: DueWork) -> BoundStatement? {
         Int64(work.subject).map {
-            DueWorkQuestion(
+            BoundStatement(
                 Statement.Subscriptions.one, [.integer(work.customer.value), .integer($0)])
         }
     }

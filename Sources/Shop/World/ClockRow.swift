@@ -5,12 +5,14 @@ import SignedData
 import Storage
 
 /// A clock from a row, with the date before which it must not be.
-struct ClockRow: Sendable {
+struct ClockRow: Hashable, Sendable {
     let id: ClockID
     let clock: RealmClock
     /// The customer's last event, if the row contains one.
     let lastEvent: Timestamp?
     let catalogueRevision: Int64
+    /// The realm's generation, which is another one when all rows were replaced.
+    let generation: Int64
     /// The clock's last jump. Nil if it never jumped.
     let jump: LastJump?
 
@@ -28,6 +30,7 @@ struct ClockRow: Sendable {
         let last = hasLastEvent ? try row.optionalInteger("last_event") : nil
         lastEvent = last.map(Timestamp.init(milliseconds:))
         catalogueRevision = try row.integer("catalogue_revision")
+        generation = try row.integer("generation")
         jump = try LastJump(row)
     }
 

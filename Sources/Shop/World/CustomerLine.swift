@@ -11,35 +11,38 @@ import Work
 /// they have done the customer's own due work.
 package struct CustomerLine {
     let customer: CustomerID
-    /// The revision of this commit.
-    let revision: Int64
-    /// The revision at which the customer's purchases were last deleted. Nil if
-    /// they never were.
-    let historyRevision: Int64?
-    /// The revision since which a family may get what the customer buys. Nil for a
-    /// customer who never was in one.
-    let familyRevision: Int64?
-    let account: CustomerAccount
-    /// The clock that the customer's commercial time is read from.
-    let clock: ClockID
+    /// What decisions rest on, besides the customer's own rows.
+    package let basis: LineBasis
     /// The commercial time, which is not before the customer's last event.
     package private(set) var now: Timestamp
     /// The realm's commercial time, by which errands fall due.
     let owedNow: Timestamp
     /// The wall time, for sessions and the audit.
     let wall: Timestamp
-    let catalogueRevision: Int64
-    /// How long periods that begin now last. Nil in the calendar.
-    let tempo: Tempo?
     /// The clock's last jump.
     private(set) var jump: LastJump?
     /// Whether this commit does the customer's due work.
     var isDueWork = false
-    /// When the customer's first due work falls due.
+    /// When the customer's first due work falls due. Nil too if it was not read.
     let firstDue: Timestamp?
     /// The whole row that answers the ``LineQuestion``.
     let facts: Row
-    package let writing: any Writing
+    package private(set) var writing: any Writing
+
+    /// The revision of this commit.
+    var revision: Int64 { basis.revision }
+    /// The revision at which the customer's purchases were last deleted. Nil if
+    /// they never were.
+    var historyRevision: Int64? { basis.historyRevision }
+    /// The revision since which a family may get what the customer buys. Nil for a
+    /// customer who never was in one.
+    var familyRevision: Int64? { basis.familyRevision }
+    var account: CustomerAccount { basis.account }
+    /// The clock that the customer's commercial time is read from.
+    var clock: ClockID { basis.clock.id }
+    var catalogueRevision: Int64 { basis.clock.catalogueRevision }
+    /// How long periods that begin now last. Nil in the calendar.
+    var tempo: Tempo? { basis.clock.clock.tempo }
 
     /// Nil if there is no such customer. The clock is read when the line is held: of two
     /// commits in one line, the second is dated no earlier than the first.
@@ -50,42 +53,29 @@ package struct CustomerLine {
         let key = SQLValue.integer(customer.value)
         guard let row = try writing.first(Statement.Lines.line, [key]) else { return nil }
         let now = wall.now
-        let facts = try writing.first(question.statement, [key] + question.values)
-        self = try CustomerLine(customer, row, facts, wall: now, writing)
-    }
-
-    /// Locks the rows of several customers, in this order, and returns the line of each.
-    /// Nil for a customer who does not exist.
-    static func all(
-        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
-    ) throws -> [CustomerLine?] {
-        let keys: [[SQLValue]] = customers.map { [.integer($0.value)] }
-        let rows = try writing.queryEach(Statement.Lines.line, keys)
-        let facts = try writing.queryEach(Statement.Lines.now, keys)
-        return try zip(customers, zip(rows, facts)).map { customer, found in
-            guard let row = found.0.first else { return nil }
-            return try CustomerLine(customer, row, found.1.first, wall: wall, writing)
+        guard let facts = try writing.first(question.statement, [key] + question.values) else {
+            throw Self.realmHasNoRow
         }
+        let own = try ClockRow(facts)
+        let basis = try LineBasis(
+            row, own, realm: own.id == .realm ? own.clock : Self.realmClock(facts))
+        self.init(
+            customer, basis, facts, wall: now,
+            firstDue: try facts.optionalInteger("first_due").map(Timestamp.init(milliseconds:)),
+            writing)
     }
 
     private init(
-        _ customer: CustomerID, _ row: Row, _ facts: Row?, wall: Timestamp, _ writing: any Writing
-    ) throws {
-        guard let facts else { throw StorageFault(.malformedRow, "the realm has no row") }
-        let clock = try ClockRow(facts)
+        _ customer: CustomerID, _ basis: LineBasis, _ facts: Row, wall: Timestamp,
+        firstDue: Timestamp?, _ writing: any Writing
+    ) {
         self.customer = customer
-        revision = try row.integer("revision")
-        historyRevision = try row.optionalInteger("history_revision")
-        familyRevision = try row.optionalInteger("family_revision")
-        account = try CustomerAccount(row)
-        self.clock = clock.id
-        now = clock.now(wall: wall)
-        owedNow = clock.id == .realm ? now : try Self.realmClock(facts).now(wall: wall)
+        self.basis = basis
+        now = basis.clock.now(wall: wall)
+        owedNow = basis.clock.id == .realm ? now : basis.realm.now(wall: wall)
         self.wall = wall
-        catalogueRevision = clock.catalogueRevision
-        tempo = clock.clock.tempo
-        jump = clock.jump
-        firstDue = try facts.optionalInteger("first_due").map(Timestamp.init(milliseconds:))
+        jump = basis.clock.jump
+        self.firstDue = firstDue
         self.facts = facts
         self.writing = writing
     }
@@ -97,6 +87,21 @@ package struct CustomerLine {
             aheadMilliseconds: try row.integer("realm_ahead"),
             rate: try row.integer("realm_rate"),
             since: Timestamp(milliseconds: try row.integer("realm_since")))
+    }
+
+    private static let realmHasNoRow = StorageFault(.malformedRow, "the realm has no row")
+
+    /// Returns the line of a commit that does the customer's due work.
+    var ofDueWork: CustomerLine {
+        var line = self
+        line.isDueWork = true
+        return line
+    }
+
+    package func with(_ writing: any Writing) -> CustomerLine {
+        var line = self
+        line.writing = writing
+        return line
     }
 
     /// Returns the line of what happened at an earlier instant. Its notifications are
@@ -113,8 +118,85 @@ package struct CustomerLine {
     static let missing = StorageFault(.malformedRow, "a customer without a row")
 }
 
+/// Lines of several customers in one commit.
+extension CustomerLine {
+    /// Locks the rows of several customers, in this order, and returns the line of each.
+    /// Nil for a customer who does not exist. The lines of more than one do not know when
+    /// their customers' last events and first work are.
+    static func all(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        guard customers.count == 1 else {
+            return try lines(of: customers, by: Statement.Lines.line, wall: wall, writing)
+        }
+        return [
+            try CustomerLine(
+                customers[0], asking: .time, wall: .standing(at: wall), writing)
+        ]
+    }
+
+    /// Returns the lines that ``all(of:wall:_:)`` would return now. Locks and changes
+    /// nothing.
+    static func foreseen(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        try lines(of: customers, by: Statement.Lines.foreseen, wall: wall, writing)
+    }
+
+    private static func lines(
+        of customers: [CustomerID], by statement: Statement, wall: Timestamp,
+        _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        let rows = try writing.queryEach(statement, customers.map { [.integer($0.value)] })
+            .map(\.first)
+        let ids = try rows.map { ClockID(try $0?.optionalInteger("clock_id") ?? 0) }
+        // The clocks are read behind the locks.
+        let distinct = Array(Set(ids + [.realm]))
+        let found = try writing.queryEach(
+            Statement.Clocks.one, distinct.map { [.integer($0.value)] })
+        var clocks: [ClockID: (row: Row, clock: ClockRow)] = [:]
+        for (id, rows) in zip(distinct, found) {
+            guard let row = rows.first else { continue }
+            clocks[id] = (row, try ClockRow(row, hasLastEvent: false))
+        }
+        return try zip(customers, zip(rows, ids)).map { customer, found in
+            guard let row = found.0 else { return nil }
+            guard let own = clocks[found.1], let realm = clocks[.realm] else {
+                throw realmHasNoRow
+            }
+            return CustomerLine(
+                customer, try LineBasis(row, own.clock, realm: realm.clock.clock), own.row,
+                wall: wall, firstDue: nil, writing)
+        }
+    }
+}
+
+/// What decisions in a customer's line rest on, besides the customer's own rows. The
+/// revision stands for these: every commit that changes them raises it, except one that
+/// replaces all rows of the realm, which raises the clock's generation.
+package struct LineBasis: Hashable, Sendable {
+    let revision: Int64
+    let historyRevision: Int64?
+    let familyRevision: Int64?
+    let account: CustomerAccount
+    /// The customer's clock.
+    let clock: ClockRow
+    /// The realm's.
+    let realm: RealmClock
+
+    /// From a row of ``Statement/Lines/line``.
+    init(_ row: Row, _ clock: ClockRow, realm: RealmClock) throws {
+        revision = try row.integer("revision")
+        historyRevision = try row.optionalInteger("history_revision")
+        familyRevision = try row.optionalInteger("family_revision")
+        account = try CustomerAccount(row)
+        self.clock = clock
+        self.realm = realm
+    }
+}
+
 /// The customer's settings, which an operator can change.
-struct CustomerAccount: Sendable {
+struct CustomerAccount: Hashable, Sendable {
     /// The customer's own storefront. Nil for the app's.
     let storefront: String?
     let mayBuy: Bool

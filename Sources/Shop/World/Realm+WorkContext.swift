@@ -11,6 +11,8 @@ typealias RealmReport = ErrandReport<CustomerLine>
 
 /// What a worker needs to know of a realm.
 extension Realm: WorkContext {
+    package var customersOfCommit: Int { ports.customersOfCommit }
+
     package var databases: [any Storage] { clusters.all }
 
     package func database(of customer: CustomerID) -> any Storage { storage(of: customer) }
@@ -71,11 +73,13 @@ extension Realm: WorkContext {
     package static func lines(
         of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
     ) throws -> [CustomerLine?] {
-        try CustomerLine.all(of: customers, wall: wall, writing).map { line in
-            var line = line
-            line?.isDueWork = true
-            return line
-        }
+        try CustomerLine.all(of: customers, wall: wall, writing).map { $0?.ofDueWork }
+    }
+
+    package static func foreseenLines(
+        of customers: [CustomerID], wall: Timestamp, _ writing: any Writing
+    ) throws -> [CustomerLine?] {
+        try CustomerLine.foreseen(of: customers, wall: wall, writing).map { $0?.ofDueWork }
     }
 
     package func uncancelledLine(

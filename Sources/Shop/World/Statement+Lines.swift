@@ -11,9 +11,20 @@ extension Statement {
             "customers.line", [.integer],
             """
             UPDATE customers SET revision = revision + 1 WHERE customer_id = $1
-            RETURNING revision, history_revision, family_revision, storefront, may_buy,
-                asks_to_buy, interrupts_purchases
+            RETURNING revision, \(basis)
             """)
+
+        /// The row that ``line`` would return now.
+        static let foreseen = Statement(
+            "customers.foreseen", [.integer],
+            """
+            SELECT revision + 1 AS revision, \(basis) FROM customers WHERE customer_id = $1
+            """)
+
+        private static let basis = """
+            history_revision, family_revision, storefront, may_buy, asks_to_buy,
+                interrupts_purchases, clock_id
+            """
 
         /// What is read behind every customer's line: the customer's clock, the
         /// realm's, the date of the customer's last event, and when the customer's next work
@@ -33,6 +44,6 @@ extension Statement {
         /// What ``lineColumns`` are from. The first value is the customer.
         static let withClocks = "\(Realms.withClock(of: "$1")) JOIN clocks z ON z.clock_id = 0"
 
-        static let all = [line, now]
+        static let all = [line, foreseen, now]
     }
 }

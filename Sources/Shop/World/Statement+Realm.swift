@@ -39,7 +39,7 @@ extension Statement {
         /// The columns of ``ClockRow``, from ``withClock`` or ``withClock(of:)``.
         static let clockColumns = """
             k.clock_id, k.clock_ahead, k.clock_stands_at, k.clock_rate, k.clock_since, k.clock_tempo,
-                k.jumped_to, k.jump_notifications, r.catalogue_revision
+                k.jumped_to, k.jump_notifications, r.catalogue_revision, r.generation
             """
 
         static let clock = Statement(

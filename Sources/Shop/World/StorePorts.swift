@@ -49,6 +49,8 @@ public struct StorePorts: Sendable {
     public var commits: (@Sendable () -> Int)?
     /// The handlers of inner work, in place of the store's own.
     var dueWork: [any DueWorkHandler<Realm>]?
+    /// The number of customers whose inner work one commit does.
+    var customersOfCommit = CommitSize.subjectsMax
     /// Keys of doors, in place of those that the store generated.
     public var doorKeys: [Door: String] = [:]
 
