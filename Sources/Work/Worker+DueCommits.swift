@@ -15,10 +15,11 @@ extension Worker {
 
     /// Does pieces of different customers, in this order, in commits of as many
     /// as the context says. Leaves the rest when it meets another worker. Throws if
-    /// the database does not answer. `begin`: called with the last piece of each commit but
-    /// the first, before it.
+    /// the database does not answer. `begin`: writes down, in the commit before, what each
+    /// commit but the first will come to.
     func work(
-        off works: [DueWork], in index: Int, begin: (_ last: DueWork) async throws -> Void
+        off works: [DueWork], in index: Int,
+        begin: @escaping @Sendable (_ last: DueWork, any Writing) throws -> Void
     ) async throws -> DueWorkRound {
         // All numbers are drawn first, so that their order does not depend on which
         // thread is faster.
@@ -28,13 +29,15 @@ extension Worker {
             let some = Array(works[start..<min(start + size, works.count)])
             turns.append((some, try await prepare(some)))
         }
-        var (whole, isFirst) = (DueWorkRound(), true)
-        while let turn = turns.first, let last = turn.works.last {
+        var whole = DueWorkRound()
+        while let turn = turns.first {
             turns.removeFirst()
-            async let ahead = foresee(turns.first?.pieces ?? [], in: index)
-            if !isFirst { try await begin(last) }
-            isFirst = false
-            whole += try await work(off: turn.pieces, in: index)
+            let following = turns.first?.pieces ?? []
+            async let ahead = foresee(following, in: index)
+            let ending = turns.first?.works.last.map { last in
+                { @Sendable (writing: any Writing) in try begin(last, writing) }
+            }
+            whole += try await work(off: turn.pieces, in: index, ending: ending)
             let next = await ahead
             guard whole.doneElsewhere == 0 else { break }
             if !turns.isEmpty { turns[0].pieces = next }
@@ -45,11 +48,14 @@ extension Worker {
 
     /// Does one piece for each of several customers in one commit. If this
     /// fails, each piece gets its own commit, so that one does not delay the
-    /// others. Throws if the database does not answer.
-    private func work(off pieces: [Piece], in index: Int) async throws -> DueWorkRound {
+    /// others. Throws if the database does not answer. `ending`: what is written at the end.
+    private func work(
+        off pieces: [Piece], in index: Int,
+        ending: (@Sendable (any Writing) throws -> Void)?
+    ) async throws -> DueWorkRound {
         let storage = context.databases[index]
         if pieces.count > 1 {
-            do { return try await write(pieces, in: storage) } catch {
+            do { return try await write(pieces, in: storage, ending: ending) } catch {
                 if let fault = error as? StorageFault, Context.isAway(fault) { throw fault }
             }
         }
@@ -68,6 +74,7 @@ extension Worker {
                     ["kind": piece.work.kind, "fault": "\(error)"])
             }
         }
+        if let ending { try await storage.write(ending) }
         return whole
     }
 
@@ -93,7 +100,8 @@ extension Worker {
     /// Makes one commit, without the pieces that another worker has done in the
     /// meantime.
     private func write(
-        _ pieces: [Piece], in storage: any Storage
+        _ pieces: [Piece], in storage: any Storage,
+        ending: (@Sendable (any Writing) throws -> Void)? = nil
     ) async throws -> DueWorkRound {
         var (round, pieces) = (DueWorkRound(), pieces)
         let wall = context.wall
@@ -101,10 +109,14 @@ extension Worker {
             let turn = pieces
             // After a fault it is unknown what was written, so nothing is given
             // back.
-            let ending = try await storage.writeOrLeave { writing -> Ending<Absence?> in
-                try Self.write(turn, wall: wall, writing).map { .leave($0) } ?? .commit(nil)
+            let written = try await storage.writeOrLeave { writing -> Ending<Absence?> in
+                if let absence = try Self.write(turn, wall: wall, writing) {
+                    return .leave(absence)
+                }
+                try ending?(writing)
+                return .commit(nil)
             }
-            guard let absence = ending.answer else { break }
+            guard let absence = written.answer else { break }
             for index in absence.places.reversed() {
                 let piece = pieces.remove(at: index)
                 piece.commit.finish(isWritten: false)

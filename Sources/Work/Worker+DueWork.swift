@@ -71,8 +71,9 @@ extension Worker {
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
             let begun = wanted.prefix(context.customersOfCommit).last
             try await note(page, begun: begun ?? last, isFirst: isFirst, in: index)
-            let round = try await work(off: wanted, in: index) { last in
-                try await note(page, begun: last, isFirst: false, in: index)
+            let round = try await work(off: wanted, in: index) { begun, writing in
+                guard let jump = page.jump, begun.dueAt > jump.through else { return }
+                try jump.advance(to: jump.reached, beginning: begun.dueAt, writing)
             }
             count += round.done
             failed.formUnion(round.failed)

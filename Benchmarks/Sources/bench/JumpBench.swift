@@ -9,12 +9,12 @@ import StoreWire
 /// A jump of a year over many monthly subscriptions, against bare inserts with as many
 /// subjects a commit: of the rows that it leaves (transactions, events, owed notifications
 /// and the errands to send them), and of all rows that it writes (these, and each state of
-/// the subscriptions and of their due work). The first pair also keeps the statements that it
-/// recorded, so its memory is not the store's alone.
+/// the subscriptions and of their due work). A jump before the pairs shows the memory; the
+/// first pair also keeps the statements that it recorded.
 struct JumpBench {
     let engine: BenchEngine
     /// How many subscriptions, and how many pairs.
-    var sizes = Brief.or([(1000, 7), (10_000, 1)], brief: [(1000, 2)])
+    var sizes = Brief.or([(1000, 7), (10_000, 7)], brief: [(1000, 2)])
 
     private static let subjectsOfCommit = 100
     private static let left = ["transactions", "subscription_events", "outbox", "errands"]
@@ -31,23 +31,15 @@ struct JumpBench {
             let name = "\(engine.name): a year of \(size) monthly subscriptions / bare inserts"
             var ofLeft = Pairs("\(name) of what it leaves", atLeast: nil)
             var ofWritten = Pairs("\(name) of what it writes", atLeast: 0.4)
+            notes.append(try await memory(size))
             var steps: [RecordingStorage.Step] = []
             for number in 1...pairs {
                 progress("jump, \(engine.name), \(size) subscriptions, pair \(number) of \(pairs)")
-                let before = Self.resident()
                 let world = try await World(engine, size)
-                let start = Self.resident()
                 let storage = try world.storage
                 if steps.isEmpty { storage.record() }
                 let ours = try await secondsAwaited { try await world.jump() }
-                if number == 1 {
-                    notes.append(
-                        String(
-                            format: "%@: %d renewals in %.1f s; memory %.0f MiB, with the "
-                                + "customers %.0f, after the jump %.0f", engine.name, size * 12,
-                            ours, before, start, Self.resident()))
-                    steps = storage.recorded()
-                }
+                if steps.isEmpty { steps = storage.recorded() }
                 await world.close()
                 ofLeft.add(
                     bare: try await Self.insert(steps, into: Self.left, engine), ours: ours)
@@ -57,6 +49,20 @@ struct JumpBench {
             figures += [ofLeft, ofWritten]
         }
         return (figures, notes)
+    }
+
+    /// A jump without anything beside it, and the most memory that it takes.
+    private func memory(_ size: Int) async throws -> String {
+        progress("jump, \(engine.name), \(size) subscriptions, memory")
+        let world = try await World(engine, size)
+        try ProcessMemory.resetPeak()
+        let start = try ProcessMemory("self").resident
+        let ours = try await secondsAwaited { try await world.jump() }
+        let peak = try ProcessMemory("self").peak
+        await world.close()
+        return String(
+            format: "%@: %d renewals in %.1f s; memory before %.0f MiB, at most %.0f MiB",
+            engine.name, size * 12, ours, Double(start) / 1_048_576, Double(peak) / 1_048_576)
     }
 
     /// Inserts a jump's rows of some tables into those of another store, and returns how
@@ -77,10 +83,6 @@ struct JumpBench {
         }
         await world.close()
         return seconds
-    }
-
-    private static func resident() -> Double {
-        Double((try? ProcessMemory("self").resident) ?? 0) / 1_048_576
     }
 
     /// A store with customers who subscribe.

@@ -5,7 +5,7 @@ import Foundation
 /// What a process holds in memory, in bytes.
 struct ProcessMemory {
     let resident: Int
-    /// The most since the process began.
+    /// The most since the process began, or since ``resetPeak()``.
     let peak: Int
 
     /// `process`: its number, or `self`.
@@ -16,5 +16,10 @@ struct ProcessMemory {
             return (Int(line.filter(\.isNumber)) ?? 0) * 1024
         }
         (resident, peak) = (figure("VmRSS:"), figure("VmHWM:"))
+    }
+
+    /// Sets this process's peak to what it holds now.
+    static func resetPeak() throws {
+        try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
     }
 }
