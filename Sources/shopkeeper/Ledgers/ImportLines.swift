@@ -4,8 +4,9 @@ import Foundation
 import SignedData
 
 /// The lines of a CSV file with a user and a transaction's number each. A first line
-/// without a number is a heading.
+/// without any digit in its second field is a heading.
 struct ImportLines: Equatable {
+    /// `line`: the number of its first line, because a user may contain line ends.
     struct Row: Equatable {
         let line: Int
         let account: String
@@ -21,53 +22,39 @@ struct ImportLines: Equatable {
     private(set) var mistakes: [Mistake] = []
 
     init(_ data: Data) {
-        var bytes = data[...]
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            let line = line.last == 0x0D ? line.dropLast() : line
-            if !line.isEmpty { read(Data(line), index + 1) }
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var reader = CSVReader(Array(data.starts(with: mark) ? data.dropFirst(3) : data))
+        while let record = reader.next() {
+            if record.fields != [[]] || record.brokenRule != nil { read(record) }
         }
     }
 
-    private mutating func read(_ bytes: Data, _ line: Int) {
-        guard let text = String(data: bytes, encoding: .utf8),
-            let fields = Self.fields(text), fields.count == 2
-        else {
-            return mistakes.append(
-                Mistake(line: line, rule: "two fields in UTF-8, separated by a comma"))
+    private mutating func read(_ record: CSVRecord) {
+        let fields = record.fields.compactMap { String(validating: $0, as: UTF8.self) }
+        guard record.brokenRule == nil, fields.count == 2, record.fields.count == 2 else {
+            return refuse(
+                record, record.brokenRule ?? "two fields in UTF-8, separated by a comma")
         }
         let (account, id) = (fields[0], fields[1])
         guard (1...32).contains(id.utf8.count), id.utf8.allSatisfy({ (48...57).contains($0) })
         else {
-            if line == 1 { return }
-            return mistakes.append(
-                Mistake(line: line, rule: "a transaction's number of 1 to 32 digits"))
+            if record.line == 1, Self.isHeading(id) { return }
+            return refuse(
+                record, "a transaction's number of 1 to 32 digits, without spaces around it")
         }
         guard (1...255).contains(account.utf8.count), !account.utf8.contains(0) else {
-            return mistakes.append(
-                Mistake(line: line, rule: "a user of 1 to 255 bytes without U+0000"))
+            return refuse(record, "a user of 1 to 255 bytes without U+0000")
         }
-        rows.append(Row(line: line, account: account, transactionID: id))
+        rows.append(Row(line: record.line, account: account, transactionID: id))
     }
 
-    /// Splits a line. A field in quotes may contain commas, and a doubled quote means
-    /// one. Nil if a quote is not closed.
-    private static func fields(_ text: String) -> [String]? {
-        var fields = [""]
-        var isQuoted = false
-        var rest = text.unicodeScalars[...]
-        while let next = rest.popFirst() {
-            switch next {
-            case "\"" where isQuoted && rest.first == "\"":
-                rest.removeFirst()
-                fields[fields.count - 1].unicodeScalars.append(next)
-            case "\"" where isQuoted || fields.last?.isEmpty == true: isQuoted.toggle()
-            case "," where !isQuoted: fields.append("")
-            default: fields[fields.count - 1].unicodeScalars.append(next)
-            }
-        }
-        return isQuoted ? nil : fields.map { $0.trimmingCharacters(in: .whitespaces) }
+    private mutating func refuse(_ record: CSVRecord, _ rule: String) {
+        mistakes.append(Mistake(line: record.line, rule: rule))
+    }
+
+    /// A number that is written wrongly is no heading, so that it is reported.
+    private static func isHeading(_ field: String) -> Bool {
+        !field.isEmpty && !field.contains(where: \.isNumber)
     }
 }
 
