@@ -72,12 +72,33 @@ import Testing
         let folder = try temporaryFolder()
         let path = folder.file("list.progress")
         var progress = ImportProgress(path: path, Data("a,1".utf8))
-        #expect(progress.done == 0)
+        #expect(progress.count == 0)
         try progress.note(7)
+        try progress.note(9)
 
-        #expect(ImportProgress(path: path, Data("a,1".utf8)).done == 7)
-        #expect(ImportProgress(path: path, Data("a,2".utf8)).done == 0)
+        let known = ImportProgress(path: path, Data("a,1".utf8))
+        #expect((6...10).filter(known.isDone) == [7, 9])
+        #expect(ImportProgress(path: path, Data("a,2".utf8)).count == 0)
         progress.remove()
-        #expect(ImportProgress(path: path, Data("a,1".utf8)).done == 0)
+        #expect(ImportProgress(path: path, Data("a,1".utf8)).count == 0)
+    }
+
+    @Test func `a number that was not written to its end is not done, nor part of the next`()
+        throws
+    {
+        let folder = try temporaryFolder()
+        let path = folder.file("list.progress")
+        var progress = ImportProgress(path: path, Data("a,1".utf8))
+        try progress.note(2)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("1".utf8))
+
+        var next = ImportProgress(path: path, Data("a,1".utf8))
+        #expect(next.count == 1)
+        try next.note(13)
+        try next.note(14)
+        let last = ImportProgress(path: path, Data("a,1".utf8))
+        #expect([1, 2, 13, 14, 113].filter(last.isDone) == [2, 13, 14])
     }
 }

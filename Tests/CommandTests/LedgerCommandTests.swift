@@ -82,8 +82,9 @@ import Testing
 
         #expect(imported.status == 1, "\(imported.errors)")
         #expect(try results(imported) == ["booked", "transactionUnknown", "lineInvalid"])
-        // The lines that were done are not done again.
-        #expect(try results(again) == ["lineInvalid"])
+        // What was booked is not done again, and what was refused is.
+        #expect(again.status == 1)
+        #expect(try results(again) == ["transactionUnknown", "lineInvalid"])
         #expect(compared.status == 1, "\(compared.errors)")
         #expect(compared.output.contains("unknownTransaction"))
         #expect(fixed.count == 1)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SignedData
 
 /// The lines of a CSV file with a user and a transaction's number each. A first line
 /// without any digit in its second field is a heading.
@@ -56,29 +55,4 @@ struct ImportLines: Equatable {
     private static func isHeading(_ field: String) -> Bool {
         !field.isEmpty && !field.contains(where: \.isNumber)
     }
-}
-
-/// Notes how many lines of a file are done, beside the file. A changed file begins
-/// again.
-struct ImportProgress {
-    private let path: String
-    private let digest: String
-    private(set) var done = 0
-
-    init(path: String, _ data: Data) {
-        self.path = path
-        digest = CertificateAuthority.fingerprint(of: Array(data))
-        guard let known = FileManager.default.contents(atPath: path),
-            let text = String(data: known, encoding: .utf8)
-        else { return }
-        let words = text.split(whereSeparator: \.isWhitespace)
-        if words.count == 2, words[0] == digest, let line = Int(words[1]) { done = line }
-    }
-
-    mutating func note(_ line: Int) throws {
-        done = line
-        try Data("\(digest) \(line)\n".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

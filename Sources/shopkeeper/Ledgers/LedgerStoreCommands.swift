@@ -62,8 +62,9 @@ struct LedgerImportCommand: AsyncParsableCommand {
         abstract: "Book the transactions of a CSV file (user,transaction id).",
         discussion: """
             Each transaction is read from the store again. A repetition books nothing twice. \
-            The lines that are done are noted in FILE.progress, so that a command that was \
-            ended goes on there. Ends with 1 if a line could not be booked.
+            The lines that are booked are noted in FILE.progress, so that a command that was \
+            ended goes on with the others, and a repetition tries refused lines again. Ends \
+            with 1 if a line could not be booked. FILE.progress is deleted once all are.
             """)
 
     @Argument(help: "The file: a user and a transaction's number in each line.")
@@ -83,6 +84,8 @@ struct LedgerImportCommand: AsyncParsableCommand {
         /// `booked`, `kept` or a refusal's code.
         let result: String
         let message: String?
+
+        var isDone: Bool { ["booked", "kept"].contains(result) }
     }
 
     private struct Answer: Decodable {
@@ -105,14 +108,15 @@ struct LedgerImportCommand: AsyncParsableCommand {
                 line: $0.line, account: nil, transactionId: nil, result: "lineInvalid",
                 message: $0.rule)
         }
-        for row in lines.rows where row.line > progress.done {
-            outcomes.append(try await book(row, door))
-            try progress.note(row.line)
+        let before = progress.count
+        for row in lines.rows where !progress.isDone(row.line) {
+            let outcome = try await book(row, door)
+            outcomes.append(outcome)
+            if outcome.isDone { try progress.note(row.line) }
         }
         outcomes.sort { $0.line < $1.line }
-        let failed = outcomes.filter { !["booked", "kept"].contains($0.result) }
-        try printing.show(outcomes, lines: Self.lines(outcomes))
-        if !failed.isEmpty { throw ExitCode(ExitStatus.no.rawValue) }
+        try printing.show(outcomes, lines: Self.lines(outcomes, doneBefore: before))
+        guard outcomes.allSatisfy(\.isDone) else { throw ExitCode(ExitStatus.no.rawValue) }
         progress.remove()
     }
 
@@ -133,11 +137,12 @@ struct LedgerImportCommand: AsyncParsableCommand {
         }
     }
 
-    private static func lines(_ outcomes: [Outcome]) -> [String] {
+    private static func lines(_ outcomes: [Outcome], doneBefore: Int) -> [String] {
         let rows = outcomes.filter { $0.result != "booked" }.map {
             ["line \($0.line)", $0.transactionId ?? "", $0.result, $0.message ?? ""]
         }
         let booked = outcomes.count { $0.result == "booked" }
-        return Output.table(rows) + ["Booked \(booked) of \(outcomes.count) lines."]
+        let before = doneBefore == 0 ? "" : " \(doneBefore) were done before."
+        return Output.table(rows) + ["Booked \(booked) of \(outcomes.count) lines.\(before)"]
     }
 }
