@@ -234,6 +234,38 @@ import Testing
         #expect(try await book.ledger.webhooks().webhooks.map(\.state) == ["parked"])
     }
 
+    @Test(arguments: [200, 500, 410])
+    func `a message that is parked while it is sent stays parked, unless it arrives`(
+        status: Int
+    ) async throws {
+        let (receiver, clock) = (Receiver(), MovedClock())
+        let book = try await book(receiver, clock, events: [.purchaseBooked])
+        try await book.take(1)
+        let id = try #require(try await book.ledger.webhooks().webhooks.first?.messageId)
+        var ports = book.ledger.ports
+        let door = try #require(ports.stores)
+        ports.stores = StoreDoor(sleep: { _ in }) { call throws(StoreUnreached) in
+            let request = WebhooksRequest(url: Self.url, messageIds: [id])
+            do { _ = try await book.ledger.parkWebhooks(request) } catch {
+                throw StoreUnreached("\(error)")
+            }
+            return try await door.send(call)
+        }
+        let sender = try await Ledger.open(
+            storage: book.storage, configuration: book.ledger.configuration, ports: ports)
+        receiver.answers(status)
+        _ = try await sender.deliverWebhooks()
+        receiver.answers(200)
+        clock.move(seconds: 3600)
+        _ = try await sender.deliverWebhooks()
+        let states = try await book.ledger.webhooks().webhooks.map(\.state)
+        let replayed = try await book.ledger.replayWebhooks(WebhooksRequest(url: Self.url))
+
+        #expect(try receiver.heard().count == 1)
+        #expect(states == [status == 200 ? "sent" : "parked"])
+        #expect(replayed.changed == (status == 200 ? 0 : 1))
+    }
+
     @Test func `a server that wants no messages parks them at once`() async throws {
         let (receiver, clock) = (Receiver(), MovedClock())
         let book = try await book(receiver, clock, events: [.purchaseBooked])

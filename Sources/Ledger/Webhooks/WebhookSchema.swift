@@ -80,19 +80,21 @@ extension Statement {
             RETURNING attempt
             """)
 
+        /// Notes that a message arrived, also if it was parked meanwhile.
         static let sent = Statement(
             "webhooks.sent", [.text, .text, .integer, .integer],
             """
-            UPDATE webhooks_out SET sent_at = $4, trouble = NULL
+            UPDATE webhooks_out SET sent_at = $4, parked_at = NULL, trouble = NULL
             WHERE \(isKey) AND attempt = $3
             """)
 
-        /// Postpones a message, or parks it.
+        /// Postpones a message, or parks it. One that was parked meanwhile stays parked.
         static let postpone = Statement(
             "webhooks.postpone", [.text, .text, .integer, .integer, .text, .integer],
             """
-            UPDATE webhooks_out SET due_at = $4, trouble = $5, parked_at = $6
-            WHERE \(isKey) AND attempt = $3
+            UPDATE webhooks_out
+            SET due_at = $4, trouble = $5, parked_at = COALESCE(parked_at, $6)
+            WHERE \(isKey) AND attempt = $3 AND sent_at IS NULL
             """)
 
         /// A page, the newest first.
