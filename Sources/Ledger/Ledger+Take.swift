@@ -80,9 +80,7 @@ extension Ledger {
         {
             return known
         }
-        let booking = Booking(
-            proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal, outbox: outbox)
+        let booking = booking(proven, account: account, at: now, renewal: renewal)
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
         let booked = try await commit { writing in
             let booked = try booking.write(writing)
@@ -92,6 +90,15 @@ extension Ledger {
         figures.countTaken()
         if !grantsNothing { news.tell(booked.account, storage) }
         return booked
+    }
+
+    func booking(
+        _ proven: ProvenPurchase, account: String?, at now: Timestamp,
+        renewal: ProvenRenewal? = nil
+    ) -> Booking {
+        Booking(
+            proven: proven, account: account, recordedAt: now, rules: configuration.grants,
+            renewal: renewal, outbox: outbox)
     }
 
     func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
@@ -108,7 +115,7 @@ extension Ledger {
 /// Writes one proof to the books. Runs in a commit, possibly twice.
 struct Booking: Sendable {
     let proven: ProvenPurchase
-    let account: String?
+    var account: String?
     let recordedAt: Timestamp
     var rules = GrantRules.none
     /// What was signed with it about the renewal of its subscription.
@@ -132,6 +139,11 @@ struct Booking: Sendable {
         guard let before = try owner() else { return false }
         _ = try writing.first(Statement.Accounts.takeKnownLine, [.text(before)])
         return try owner().map(ErasedAccount.isOne) ?? false
+    }
+
+    /// Returns the account that has the purchase or, without one, gets it by this proof.
+    func holder(_ reading: any Reading) throws -> String? {
+        try Self.find(proven.key, reading, at: recordedAt)?.account ?? claim(nil, nil, reading)
     }
 
     /// Locks the owner's line, then writes the row. An owner seldom changes. So one

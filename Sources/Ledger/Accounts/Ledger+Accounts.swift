@@ -10,10 +10,11 @@ extension Ledger {
     /// (``AccountRules/restore``) decides. It is one commit, in the lines of both
     /// accounts: what was redeemed stays redeemed, and credits' books balance.
     ///
-    /// A purchase with an app account token is restored to that account only.
-    /// Refusals, in order: as for a signed transaction up to `purchaseContradicts`,
-    /// `restoreRefused`, `purchaseReserved`, `creditsOwed`, `sharesTooMany`,
-    /// `accountMerged`.
+    /// A purchase with an app account token is restored to that account only. What the
+    /// store has signed since is booked for the account that has the purchase, also if the
+    /// restore is refused then. A dry run does the same and undoes it. Refusals, in order:
+    /// as for a signed transaction up to `purchaseContradicts`, `accountMerged`,
+    /// `restoreRefused`, `purchaseReserved`, `creditsOwed`, `sharesTooMany`.
     public func restore(
         _ request: RestoreRequest, account: String, requestID: String = ""
     ) async throws -> RestoreOutcome {
@@ -22,48 +23,48 @@ extension Ledger {
         _ = try Self.account(of: proven, named: account)
         try await ports.status?.admit(request.signedTransaction, "signedTransaction")
         let wish = RestoreWish(
-            key: proven.key, account: account, policy: configuration.accounts.restore,
-            now: ports.wall.now)
-        if request.dryRun == true { return try await rehearse(wish, proven) }
-        // What the store has signed since then is booked first, for whom it belongs to.
-        let booked = try await book(proven, account: nil)
-        guard let owner = booked.account else {
-            let claimed = try await book(proven, account: account)
-            return RestorePlan(outcome: .claimed, purchase: claimed).wire(wish, isDryRun: false)
-        }
+            booking: booking(proven, account: nil, at: ports.wall.now), account: account,
+            policy: configuration.accounts.restore)
+        if request.dryRun == true { return try await rehearse(wish) }
+        _ = try await book(proven, account: nil)
         let outbox = outbox
-        let note = note(.restored, account: account, proven.key.transactionID, by: .account)
+        let id = proven.key.transactionID
+        let claimed = note(.purchaseTaken, account: account, id)
+        let restored = note(.restored, account: account, id, by: .account)
         let plan = try await commit { writing in
             let plan = try wish.carryOut(writing)
-            if plan.isChange {
-                try note?.write(writing)
+            switch plan.outcome {
+            case .claimed: try claimed?.write(writing)
+            case .transferred, .shared:
+                guard plan.isChange else { break }
+                try restored?.write(writing)
                 try outbox.post(
                     .purchaseRestored, account: account, plan.wire(wish, isDryRun: false),
                     at: wish.now, writing)
+            case .owned, .kept: break
             }
             return plan
         }
         if plan.isChange {
-            for account in [owner, account] { news.tell(account, storage) }
+            for account in [plan.purchase.account, account] { news.tell(account, storage) }
             tell("restored a purchase", plan.purchase, requestID)
         }
         return plan.wire(wish, isDryRun: false)
     }
 
-    private func rehearse(
-        _ wish: RestoreWish, _ proven: ProvenPurchase
-    ) async throws -> RestoreOutcome {
-        let plan = try await storage.read { reading -> RestorePlan in
-            guard let known = try Booking.find(wish.key, reading, at: wish.now) else {
-                return RestorePlan(
-                    outcome: .claimed,
-                    purchase: BookedPurchase(proven, account: nil, revision: 0))
+    /// Undoes a commit once it is known what it changes.
+    private struct Rehearsal: Error {
+        let plan: RestorePlan
+    }
+
+    private func rehearse(_ wish: RestoreWish) async throws -> RestoreOutcome {
+        do {
+            return try await storage.write { writing -> RestoreOutcome in
+                throw Rehearsal(plan: try wish.carryOut(writing))
             }
-            _ = try Taking.decide(known, proven, account: nil)
-            try Merges.refuse(wish.account, reading)
-            return try wish.plan(reading)
+        } catch let rehearsal as Rehearsal {
+            return rehearsal.plan.wire(wish, isDryRun: true)
         }
-        return plan.wire(wish, isDryRun: true)
     }
 
     /// Makes an account part of another, in one commit: its purchases, grants, credits,

@@ -17,7 +17,7 @@ public enum RestorePolicy: String, Hashable, Sendable, CaseIterable {
     case refuse
 }
 
-/// What a restore changes. Decided from the books alone.
+/// What a restore changes.
 struct RestorePlan: Hashable, Sendable {
     enum Outcome: String, Sendable {
         case claimed, owned, kept, transferred, shared
@@ -78,20 +78,21 @@ struct MovedCredits: Hashable, Sendable {
 
 /// A restore, in checked values.
 struct RestoreWish: Sendable {
-    let key: PurchaseKey
+    /// Books what the store has signed, for the account that has the purchase.
+    let booking: Booking
     let account: String
     let policy: RestorePolicy
-    let now: Timestamp
+
+    var key: PurchaseKey { booking.proven.key }
+    var now: Timestamp { booking.recordedAt }
 
     /// The most accounts that share a purchase, beside its own.
     static let sharesMax: Int64 = 10
 
-    /// Decides what changes. Refusals: `restoreRefused`, `purchaseReserved`,
-    /// `creditsOwed`, `sharesTooMany`.
-    func plan(_ reading: any Reading) throws -> RestorePlan {
-        guard let purchase = try Booking.find(key, reading, at: now) else {
-            throw StorageFault(.malformedRow, "a purchase that was booked is gone")
-        }
+    /// Decides what changes, from the books alone. Refusals: `restoreRefused`,
+    /// `purchaseReserved`, `creditsOwed`, `sharesTooMany`.
+    private func plan(_ reading: any Reading) throws -> RestorePlan {
+        let purchase = try purchase(reading)
         guard let owner = purchase.account else {
             return RestorePlan(outcome: .claimed, purchase: purchase)
         }
@@ -134,9 +135,7 @@ struct RestoreWish: Sendable {
                 "purchaseReserved", "Its account has reserved units of this purchase.",
                 "a purchase without reserved units", "wait until they are redeemed or released")
         }
-        let credits = try granted(reading).filter {
-            try $0.text("kind") == GrantKind.credits
-        }.map { try MovedCredits($0) }
+        let credits = try credits(reading)
         for moved in credits where moved.legs.wallet > 0 {
             // What its account owes for other purchases stays payable.
             let book: [SQLValue] = [
@@ -155,6 +154,13 @@ struct RestoreWish: Sendable {
             credits: credits, isChange: true)
     }
 
+    private func purchase(_ reading: any Reading) throws -> BookedPurchase {
+        guard let purchase = try Booking.find(key, reading, at: now) else {
+            throw StorageFault(.malformedRow, "a purchase that was booked is gone")
+        }
+        return purchase
+    }
+
     private func granted(_ reading: any Reading) throws -> [Row] {
         try reading.query(Statement.Moves.granted, key.values)
     }
@@ -164,16 +170,24 @@ struct RestoreWish: Sendable {
             .map { try $0.text("name") }
     }
 
-    /// Runs in a commit, possibly twice: locks the lines of both accounts, decides
-    /// again, and writes. Refusals: as for ``plan(_:)``, and `accountMerged`.
+    private func credits(_ reading: any Reading) throws -> [MovedCredits] {
+        try granted(reading).filter { try $0.text("kind") == GrantKind.credits }
+            .map { try MovedCredits($0) }
+    }
+
+    /// Runs in a commit, possibly twice, and for a dry run in one that is undone: locks the
+    /// lines of both accounts, books what the store has signed, decides, and writes.
+    /// Refusals: `purchaseContradicts`, `accountMerged`, and as for ``plan(_:)``.
     func carryOut(_ writing: any Writing) throws -> RestorePlan {
         for _ in 0..<3 {
-            let owner = try Booking.find(key, writing, at: now)?.account
+            let owner = try booking.holder(writing)
             let revision = try Merges.lock([owner, account], writing)[account] ?? 0
+            guard try booking.write(writing).account == owner else { continue }
             try Merges.refuse(account, writing)
             let plan = try plan(writing)
             guard plan.purchase.account == owner else { continue }
-            guard plan.isChange, let owner else { return plan }
+            guard let owner else { return try claim(writing) }
+            guard plan.isChange else { return plan }
             switch plan.outcome {
             case .shared:
                 try writing.execute(
@@ -187,6 +201,18 @@ struct RestoreWish: Sendable {
             return plan
         }
         throw StorageFault(.busy, "a purchase changed hands while it was restored")
+    }
+
+    /// Books a purchase of nobody for the account, whose line is locked. Its gains are read
+    /// after that, because it is granted something now.
+    private func claim(_ writing: any Writing) throws -> RestorePlan {
+        var claiming = booking
+        claiming.account = account
+        _ = try claiming.write(writing)
+        return RestorePlan(
+            outcome: .claimed, purchase: try purchase(writing),
+            entitlements: try entitlements(writing), credits: try credits(writing),
+            isChange: true)
     }
 
     private func move(
