@@ -104,11 +104,7 @@ enum Taking: Hashable, Sendable {
                     + "its own")
         }
         if let owner = booked.account, let account, !owner.isSame(as: account) {
-            throw LedgerRefusal(
-                .conflict, code: "purchaseClaimed",
-                "Another account has claimed this purchase.", field: "account",
-                rule: "a purchase belongs to the account that claimed it first",
-                remedy: "submit it for the account that it belongs to")
+            throw LedgerRefusal.purchaseClaimed("Another account has claimed this purchase.")
         }
         let fate = booked.fate.merged(with: proven.fate)
         let claim = booked.account == nil ? account : nil
@@ -116,5 +112,15 @@ enum Taking: Hashable, Sendable {
         let facts = booked.facts.refined(by: proven.facts)
         return claim == nil && news == nil && facts == nil
             ? .nothing : .change(account: claim, facts: facts, fate: news)
+    }
+}
+
+extension LedgerRefusal {
+    static func purchaseClaimed(_ message: String) -> LedgerRefusal {
+        LedgerRefusal(
+            .conflict, code: "purchaseClaimed", message, field: "account",
+            rule: "a purchase belongs to the account that claimed it first, and a renewal "
+                + "to the account of its subscription",
+            remedy: "submit it for the account that it belongs to, or restore it")
     }
 }

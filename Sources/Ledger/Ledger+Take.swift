@@ -181,13 +181,23 @@ struct Booking: Sendable {
     }
 
     /// Returns the account that claims a purchase of `owner`. `heir`: what the account
-    /// is known to be part of.
+    /// is known to be part of. A new period goes to its app account token, then to the
+    /// account of its subscription, then to the account of the call. Refusal:
+    /// `purchaseClaimed`, if the subscription is another account's.
     private func claim(
         _ owner: String?, _ heir: String?, _ reading: any Reading
     ) throws -> String? {
         if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
-        let claiming = try account ?? (owner == nil ? subscriber(reading) : nil)
-        return try heir ?? Merges.heir(of: claiming, unless: owner, reading)
+        if owner != nil || proven.account != nil {
+            return try heir ?? Merges.heir(of: account, unless: owner, reading)
+        }
+        guard let subscriber = try subscriber(reading) else { return heir ?? account }
+        let claiming = try heir ?? Merges.heir(of: account, unless: subscriber, reading)
+        guard claiming?.isSame(as: subscriber) != false else {
+            throw LedgerRefusal.purchaseClaimed(
+                "Another account has the subscription of this purchase.")
+        }
+        return subscriber
     }
 
     /// Returns the account to which the other periods of a subscription belong. A store

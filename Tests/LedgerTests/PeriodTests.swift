@@ -116,7 +116,8 @@ import Testing
         #expect(try await book.imbalances() == [])
     }
 
-    @Test func `a claim leaves what belongs to the account with a newer period`() async throws {
+    @Test func `a claim of an older period is refused to others than the subscriber`() async throws
+    {
         let book = try await book()
         // As an earlier version booked them: the claim of the fourth did not cover them.
         for id in 1...2 { try await prove(book, id) }
@@ -130,10 +131,59 @@ import Testing
         try await prove(book, 4, account: "ann")
         try await move(Book.id(1))
 
-        try await prove(book, 1, account: "zoe")
-
-        #expect(try await periods(book, "zoe") == ["1"])
+        #expect(
+            try await refusal { try await prove(book, 1, account: "zoe") }
+                == ["purchaseClaimed", "account"])
+        #expect(try await periods(book, "zoe") == [])
         #expect(try await periods(book, "ann") == ["4"])
+        try await prove(book, 1, account: "ann")
+        #expect(try await periods(book, "ann") == ["1", "2", "4"])
+    }
+
+    /// It does not depend on whether another customer's app or the store is faster.
+    @Test(arguments: [false, true])
+    func `a renewal belongs to the account of its subscription`(
+        isReported: Bool
+    ) async throws {
+        let book = try await book()
+        try await prove(book, 1, account: "ann")
+        if isReported { try await prove(book, 2) }
+
+        #expect(
+            try await refusal { try await prove(book, 2, account: "ben") }
+                == ["purchaseClaimed", "account"])
+        #expect(try await prove(book, 2).account == "ann")
+        #expect(try await prove(book, 3, account: "ann").account == "ann")
+        #expect(try await prove(book, 4).account == "ann")
+        #expect(try await periods(book, "ann") == ["1", "2", "3", "4"])
+        #expect(try await periods(book, "ben") == [])
+        #expect(try await book.imbalances() == [])
+    }
+
+    @Test func `a renewal with an app account token belongs to that account`() async throws {
+        let book = try await book(.transfer)
+        try await book.take(1, account: "ann", Self.period(1))
+        let token = { (payload: inout JWSTransactionDecodedPayload) in
+            Self.period(2)(&payload)
+            payload.appAccountToken = Book.blob
+        }
+        let outcome = try await book.ledger.restore(
+            RestoreRequest(signedTransaction: try Book.signed(2, token)), account: Book.blob)
+
+        #expect(outcome.outcome == "claimed")
+        #expect(try await book.take(2, account: nil, token).account == Book.blob)
+        #expect(try await periods(book, Book.blob) == ["2"])
+    }
+
+    @Test func `a renewal for an account that became part of another is the other's`()
+        async throws
+    {
+        let book = try await book()
+        try await prove(book, 1, account: "ann")
+        _ = try await book.ledger.merge(MergeAccountRequest(into: "eve"), account: "ann")
+
+        #expect(try await prove(book, 2, account: "ann").account == "eve")
+        #expect(try await periods(book, "eve") == ["1", "2"])
     }
 
     @Test func `a period that is claimed twice at once has one account`() async throws {
