@@ -26,8 +26,8 @@ struct OverlayReader {
             refuse("", "an overlay is UTF-8 without U+0000", "save it as UTF-8")
             return nil
         }
-        if let rule = PlainYAML.broken(by: text) {
-            refuse("", rule, "write the values out, one below the other")
+        if let broken = PlainYAML.broken(by: text) {
+            refuse("", broken.rule, "write the values out, one below the other")
             return nil
         }
         do {

@@ -47,9 +47,13 @@ extension LedgerFileReader {
         guard let keySet = value("jwks", fields), let issuer = value("issuer", fields),
             let audience = value("audience", fields)
         else { return nil }
-        return LedgerAccountSettings.Tokens(
+        let tokens = LedgerAccountSettings.Tokens(
             keySet: keySet, issuer: issuer, audience: audience, claim: claim,
             lifetimeSeconds: lifetime)
+        if tokens.isAddress, let rule = Self.brokenRule(ofAddress: keySet) {
+            refuse(fields.line("jwks"), rule, "write the address of the key set")
+        }
+        return tokens
     }
 
     /// A list, or one of them.
@@ -85,11 +89,8 @@ extension LedgerFileReader {
         guard let url = value("url", fields), let file = value("secretFile", fields) else {
             return nil
         }
-        guard url.utf8.count <= 2048, url.hasPrefix("https://") || url.hasPrefix("http://")
-        else {
-            refuse(
-                fields.line("url"), "a url begins with https:// or http://",
-                "write the server's address")
+        if let rule = Self.brokenRule(ofAddress: url) {
+            refuse(fields.line("url"), rule, "write the server's address")
             return nil
         }
         return LedgerWebhookSettings(

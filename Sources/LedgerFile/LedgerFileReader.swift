@@ -165,7 +165,7 @@ extension LedgerFileReader {
             case "trustReceipts": settings.trustReceipts = texts(value)
             case "trustStore": settings.trustStore = texts(value)
             case "rootFingerprint": settings.rootFingerprint = texts(value)
-            case "bundleId": settings.bundleID = texts(value)
+            case "bundleId": settings.bundleID = apps(value)
             case "appId":
                 settings.appID = number(
                     value, 1...(1 << 53 - 1), "an app's number is 1 to 2^53 - 1")
@@ -189,6 +189,17 @@ extension LedgerFileReader {
                     "the options of `ledger serve` in camel case, such as `bundleId` and `port`")
             }
         }
+    }
+
+    private mutating func apps(_ node: Node) -> [String] {
+        let apps = texts(node)
+        var known: Set<String> = []
+        for (index, app) in apps.enumerated() where !known.insert(app).inserted {
+            refuse(
+                lines["ledger.bundleId.\(index)"] ?? Self.line(node),
+                "`\(app)` is named once more", "name each app once")
+        }
+        return apps
     }
 
     private mutating func environment(_ word: String, _ key: YAMLKey) -> String? {
@@ -225,6 +236,17 @@ extension LedgerFileReader {
             Self.line(node), "there is no `\(word)` here",
             "write " + known.joined(separator: ", "))
         return nil
+    }
+
+    /// Returns the rule that the address of a merchant's server breaks, or nil. A ledger
+    /// sends no user and no password, and would show them where it shows the address.
+    static func brokenRule(ofAddress address: String) -> String? {
+        guard address.utf8.count <= 2048, let scheme = address.firstRange(of: "://"),
+            ["https", "http"].contains(address[..<scheme.lowerBound])
+        else { return "a url begins with https:// or http://" }
+        let server = address[scheme.upperBound...].prefix { !"/?#\\".contains($0) }
+        if server.isEmpty { return "a url names a server" }
+        return server.contains("@") ? "a url names no user and no password" : nil
     }
 
     mutating func refuse(_ line: Int, _ rule: String, _ remedy: String) {

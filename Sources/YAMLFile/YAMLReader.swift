@@ -34,13 +34,9 @@ extension YAMLReader {
     package mutating func root(
         _ bytes: [UInt8], of name: String, bytesMax: Int, whenEmpty remedy: String
     ) -> Node? {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard bytes.count <= bytesMax, Array(text.utf8) == bytes, !text.utf8.contains(0) else {
-            refuse(1, "\(name) is UTF-8 of at most \(bytesMax) bytes", "shorten it")
-            return nil
-        }
-        if let rule = PlainYAML.broken(by: text) {
-            refuse(1, rule, "write the values out, one below the other")
+        guard let text = text(of: bytes, name, bytesMax) else { return nil }
+        if let broken = PlainYAML.broken(by: text) {
+            refuse(broken.line, broken.rule, "write the values out, one below the other")
             return nil
         }
         do {
@@ -55,6 +51,25 @@ extension YAMLReader {
             } else {
                 refuse(fault?.line ?? 1, "the file is not YAML", "check it with a YAML linter")
             }
+        }
+        return nil
+    }
+
+    /// Returns the text of a file, or nil after a problem.
+    private mutating func text(of bytes: [UInt8], _ name: String, _ bytesMax: Int) -> String? {
+        guard bytes.count <= bytesMax else {
+            refuse(1, "\(name) has at most \(bytesMax) bytes", "shorten it")
+            return nil
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is no UTF-8 is replaced, so the texts differ from there on.
+        let right = zip(bytes, text.utf8).prefix { $0 == $1 && $0 != 0 }.count
+        guard right < max(bytes.count, text.utf8.count) else { return text }
+        let line = bytes[..<right].count { $0 == UInt8(ascii: "\n") } + 1
+        if right < bytes.count, bytes[right] == 0 {
+            refuse(line, "\(name) has no U+0000", "remove the character")
+        } else {
+            refuse(line, "\(name) is UTF-8", "save it in UTF-8")
         }
         return nil
     }

@@ -255,6 +255,26 @@ struct LedgerFileTests {
             ("", "1: the file is empty"),
             ("- a", "1: it must be keys and values"),
             ("a: &x 1", "1: anchors, aliases and tags are not read"),
+            ("limits:\n\n  perKey: !!int 5", "3: anchors, aliases and tags are not read"),
+            ("a: 1\nb: *a", "2: anchors, aliases and tags are not read"),
+            (
+                "ledger:\n  bundleId:\n    - com.x\n    - com.y\n    - com.x",
+                "5: `com.x` is named once more"
+            ),
+            ("ledger:\n  bundleId: [com.x, com.x]", "2: `com.x` is named once more"),
+            (
+                "webhooks:\n  - secretFile: a\n    url: https://ann:secret@merchant.example/x",
+                "3: a url names no user and no password"
+            ),
+            (
+                "webhooks:\n  - secretFile: a\n    url: http://ann@merchant.example?a",
+                "3: a url names no user and no password"
+            ),
+            ("webhooks:\n  - secretFile: a\n    url: https:///x", "3: a url names a server"),
+            (
+                "accounts:\n  jwt:\n    audience: a\n    issuer: b\n    jwks: https://a:b@c/d",
+                "5: a url names no user and no password"
+            ),
             ("a: [", "2: the file is not YAML"),
             (
                 "limits:\n  perKey: 5\n# again\nlimits:\n  perKey: 6",
@@ -318,6 +338,40 @@ struct LedgerFileTests {
         ])
     func `a mistake is reported with its line`(text: String, problem: String) {
         #expect(problems(text) == [problem])
+    }
+
+    @Test(
+        arguments: [
+            ([0x61, 0x3A, 0x0A, 0x62, 0xFF], "2: a ledger's file is UTF-8"),
+            ([0xFF, 0xFE, 0x61, 0x00], "1: a ledger's file is UTF-8"),
+            // A character that is cut off at the end.
+            ([0x61, 0x0A, 0x0A, 0xE2, 0x82], "3: a ledger's file is UTF-8"),
+            ([0x61, 0x0A, 0xEF, 0xBF], "2: a ledger's file is UTF-8"),
+            ([0x61, 0x0A, 0x00], "2: a ledger's file has no U+0000"),
+            (
+                Array(repeating: 0x20, count: LedgerFile.bytesMax + 1),
+                "1: a ledger's file has at most 1048576 bytes"
+            ),
+        ] as [([UInt8], String)])
+    func `what is no text is refused with its line and a remedy of its own`(
+        bytes: [UInt8], problem: String
+    ) throws {
+        let fault = try #require(throws: LedgerFileFault.self) {
+            try LedgerFile(yaml: bytes, name: "ledger.yaml")
+        }
+        let found = try #require(fault.problems.first)
+
+        #expect("\(found.line): \(found.rule)" == problem)
+        #expect((found.remedy == "shorten it") == (bytes.count > LedgerFile.bytesMax))
+        #expect((found.remedy == "save it in UTF-8") == problem.hasSuffix("is UTF-8"))
+    }
+
+    /// A mail address in the path or the query is none of the server's.
+    @Test(arguments: ["https://a.example/@b", "https://a.example?to=a@b", "http://[::1]:80/#@"])
+    func `an address may have an at sign behind its server`(url: String) throws {
+        let read = try file("webhooks:\n  - secretFile: a\n    url: \"\(url)\"")
+
+        #expect(read.webhooks.map(\.url) == [url])
     }
 
     /// YAML 1.1 reads some of them as other numbers than people mean.

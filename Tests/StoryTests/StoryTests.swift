@@ -86,7 +86,7 @@ import Testing
         ("storefront: USA", "3 a step is one of"),
         ("sell: news", "3 a step is one of"),
         ("customer: ann\n  storefront: XXX", "4 there is no storefront XXX"),
-        ("customer: &a ann", "1 anchors, aliases and tags are not read"),
+        ("customer: &a ann", "3 anchors, aliases and tags are not read"),
         ("customer: {", "the file is not YAML"),
     ])
     func `a wrong line is refused with its number`(step: String, problem: String) {
