@@ -104,6 +104,8 @@ import Testing
         let why = try await rig.run("shopkeeper", "ledger", "why", "blob", "monkey")
         let whyNot = try await rig.run("shopkeeper", "ledger", "why", "blob", "ape")
         let history = try await rig.run("shopkeeper", "ledger", "history", "blob")
+        let export = try await rig.run("shopkeeper", "ledger", "account", "export", "blob")
+        let exported = try JSONSerialization.jsonObject(with: Data(export.output.utf8))
 
         #expect(applied["granted"] as? Int == 0)
         #expect(spent["balance"] as? Int == 3)
@@ -113,5 +115,6 @@ import Testing
         #expect(why.output.contains("Granted by transaction \(transaction)"))
         #expect(whyNot.output.contains("No product of this ledger grants ape."))
         #expect(history.output.contains("Spent 7 bananas for lunch; the balance is 3."))
+        #expect((exported as? [String: Any])?["account"] as? String == "blob")
     }
 }

@@ -64,8 +64,8 @@ struct LedgerAccountCommand: AsyncParsableCommand {
         func run() async throws {
             let export = try await ledger.door().get(
                 "\(try LedgerOptions.path(account))/export", as: AccountExport.self)
-            let text = try Output.text(export)
-            try printing.show(export, text)
+            // With `--json` or without: it is for a file.
+            try Output.answer(json: export)
         }
     }
 
