@@ -11,32 +11,37 @@ extension Ledger {
     /// it or the database does not answer.
     static let overdueMilliseconds: Int64 = 2_000
 
+    private typealias Sleep = @Sendable (Duration) async throws -> Void
+
     /// Does what the ledger owes until its task is cancelled: it asks stores about
-    /// kept proofs, reads what it missed from their notification histories, and sends
-    /// copies and webhooks on. A message that this process writes is sent at once, and
-    /// everything else when it is due. Call it once in a process, beside the server. Any
-    /// number of processes of one database may do so. Returns at once if the ledger calls
-    /// no one.
+    /// kept proofs, reads what it missed from their notification histories, sends copies
+    /// and webhooks on, completes erasures, and deletes what is not kept any longer. A
+    /// message that this process writes is sent at once, and everything else when it is
+    /// due. Call it once in a process, beside the server, also if the ledger calls no one.
+    /// Any number of processes of one database may do so. It waits by ``LedgerPorts/sleep``
+    /// or ``LedgerPorts/stores``. Without both it does once what is due, and returns.
     public func work() async {
-        guard let door = ports.stores else { return }
+        guard let sleep = ports.sleep ?? ports.stores?.sleep else {
+            return await workOnce(isStart: true)
+        }
         let ticket = errands.ticket()
         defer { errands.giveBack(ticket) }
         var isStart = true
         while !Task.isCancelled {
             await workOnce(isStart: isStart)
             isStart = false
-            await wait(ticket, door)
+            await wait(ticket, sleep)
         }
     }
 
     /// Sends new messages until something else is due. Messages do not put that off.
-    private func wait(_ ticket: LedgerErrands.Ticket, _ door: StoreDoor) async {
+    private func wait(_ ticket: LedgerErrands.Ticket, _ sleep: @escaping Sleep) async {
         var end = await nextRound()
         while !Task.isCancelled {
             let left = end.milliseconds(since: ports.wall.now)
             // More than any pause is left if the machine's clock was set back.
             guard left > 0, left <= Self.workMillisecondsMax,
-                await rest(.milliseconds(left), ticket, door)
+                await rest(.milliseconds(left), ticket, sleep)
             else { return }
             await sendMessages()
             end = min(end, await nextRound())
@@ -61,11 +66,11 @@ extension Ledger {
     /// Waits until the worker is woken, or a pause is over. Returns whether it was woken
     /// before that.
     private func rest(
-        _ pause: Duration, _ ticket: LedgerErrands.Ticket, _ door: StoreDoor
+        _ pause: Duration, _ ticket: LedgerErrands.Ticket, _ sleep: @escaping Sleep
     ) async -> Bool {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                guard (try? await door.sleep(pause)) != nil else { return }
+                guard (try? await sleep(pause)) != nil else { return }
                 errands.soundAlarm()
             }
             _ = await ticket.wait()
@@ -87,10 +92,16 @@ extension Ledger {
 
     /// Returns when something is due that this process can do. Nil if nothing is.
     private func nextDue(at now: Timestamp) async throws -> Timestamp? {
-        let (webhooks, urls) = (configuration.webhooks, Set(configuration.forwardsTo))
+        let sends = ports.stores != nil
+        let webhooks = sends ? configuration.webhooks : []
+        let urls = sends ? Set(configuration.forwardsTo) : []
         let places = client?.places ?? []
         return try await storage.read { reading in
-            var dates = [try reading.first(Statement.Waiting.nextDue)?.optionalInteger("due_at")]
+            var dates: [Int64?] = []
+            if !places.isEmpty {
+                let row = try reading.first(Statement.Waiting.nextDue)
+                dates.append(try row?.optionalInteger("due_at"))
+            }
             for webhook in webhooks {
                 let date = try webhook.nextDue(reading)
                 let rest = errands.rest(of: webhook.url, at: now)?.milliseconds

@@ -181,6 +181,25 @@ import Testing
         #expect(try await waiting(book).map(\.refusal) == [nil])
     }
 
+    @Test func `a process without the key leaves kept proofs to others`() async throws {
+        let clock = MovedClock()
+        let book = try await Book.open(
+            asking: store, environments: [.sandbox], wall: clock.wall)
+        _ = try await book.present()
+        var configuration = book.ledger.configuration
+        configuration.stores = []
+        let keyless = try await Ledger.open(
+            storage: book.storage, configuration: configuration, ports: book.ledger.ports)
+        clock.move(seconds: 3600)
+
+        #expect(try await keyless.settleProofs() == 0)
+        let pause = await keyless.nextRound().milliseconds(since: clock.wall.now)
+        #expect(pause == Ledger.workMillisecondsMax)
+        #expect(try await waiting(book).map(\.refusal) == [nil])
+        store.has([Book.id(1): try Book.signed()])
+        #expect(try await book.ledger.settleProofs() == 1)
+    }
+
     @Test func `at most a hundred proofs wait for an account`() async throws {
         let book = try await Book.open(asking: store, environments: [.sandbox])
         for id in 1...100 { #expect(Self.isKept(try await book.present(id))) }

@@ -108,6 +108,61 @@ import Testing
         #expect(try await rows(book) == [0, 1, 2])
     }
 
+    /// It calls no one, and only its worker can do what is left.
+    @Test func `a ledger that calls no store completes erasures and deletes what is too old`()
+        async throws
+    {
+        let opened = try await Book.open(wall: clock.wall)
+        var ports = opened.ledger.ports
+        ports.sleep = { _ in
+            await untilCancelled()
+            try Task.checkCancellation()
+        }
+        let ledger = try await Ledger.open(
+            storage: opened.storage, configuration: opened.ledger.configuration, ports: ports)
+        let book = Book(ledger: ledger, storage: opened.storage)
+        try await hear(book, 1)
+        // An erasure's process ended before it had deleted the contents of this one.
+        _ = try await ledger.take(
+            try Book.notification(try Book.signed(9), id: "00000000-0000-4000-8000-000000000009"))
+        let old = Book.now.adding(seconds: -401 * 86_400).milliseconds
+        try await book.storage.write { writing in
+            try writing.execute(
+                PersonalData.insertAccount,
+                LedgerSchema.accounts.row(["account": .text("erased:9"), "revision": .integer(1)]))
+            for statement in [
+                "UPDATE purchases SET account = 'erased:9' WHERE transaction_id = '\(Book.id(9))'",
+                "INSERT INTO erasures (account) VALUES ('erased:9')",
+                "UPDATE notifications_in SET received_at = \(old) WHERE notification_id LIKE '%1'",
+            ] {
+                try writing.execute(Statement("test.\(statement.prefix(8))", statement), [])
+            }
+        }
+
+        let worker = Task { await ledger.work() }
+        try await until("the worker has done what is due") {
+            let left = try await book.storage.read { try $0.query(PersonalData.erasures, []) }
+            let kept = try await rows(book)[0]
+            return left.isEmpty && kept == 1
+        }
+        worker.cancel()
+        await worker.value
+
+        let payloads = try await book.storage.read {
+            try $0.query(Statement("test.payloads", "SELECT payload FROM notifications_in"), [])
+        }
+        #expect(try payloads.map { try $0.text("payload") } == ["erased"])
+    }
+
+    @Test func `a worker that cannot wait does once what is due`() async throws {
+        let book = try await Book.open(wall: clock.wall)
+        try await hear(book, 1)
+        clock.move(seconds: 401 * 86_400)
+        await book.ledger.work()
+
+        #expect(try await rows(book)[0] == 0)
+    }
+
     @Test(arguments: [(180, 30), (181, 29), (36_501, 30), (181, 36_501)])
     func `days that are too few or too many are refused`(notifications: Int, audit: Int) {
         #expect(throws: WireError.self) {

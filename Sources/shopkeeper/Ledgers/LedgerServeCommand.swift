@@ -167,6 +167,8 @@ struct LedgerServeCommand: AsyncParsableCommand {
             logger.info("\(message)", metadata: facts.mapValues { .string($0) })
         }
         ports.commits = { commits.count }
+        // Also a ledger that calls no one completes erasures and deletes what is too old.
+        ports.sleep = { try await Live.sleep($0) }
         if stores.areGiven || book.accounts.needsCalls || !book.webhooks.isEmpty {
             ports.stores = LiveStoreDoor.door(
                 isProduction: book.environments.contains(.production))
