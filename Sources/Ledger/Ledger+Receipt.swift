@@ -2,6 +2,7 @@
 
 import Commerce
 import SignedData
+import Storage
 public import StoreWire
 
 extension Ledger {
@@ -70,10 +71,11 @@ extension Ledger {
             environment: proven.environment)
     }
 
-    /// Books what a receipt proves, purchase by purchase.
+    /// Books what a receipt proves, purchase by purchase. `waiting`: the key of the kept
+    /// proof.
     func book(
         _ purchases: [VouchedPurchase], account: String?, bundleID: String,
-        environment: Environment
+        environment: Environment, of waiting: [SQLValue]? = nil
     ) async throws -> ReceiptTaken {
         var taken: [LedgerPurchase] = []
         var refused: [RefusedPurchase] = []
@@ -81,7 +83,7 @@ extension Ledger {
             do {
                 let proven = try purchase.proof.get()
                 let owner = try Self.account(of: proven, named: account)
-                taken.append(try await book(proven, account: owner).wire)
+                taken.append(try await book(proven, account: owner, of: waiting).wire)
             } catch let refusal as LedgerRefusal {
                 refused.append(
                     RefusedPurchase(

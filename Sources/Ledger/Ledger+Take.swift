@@ -66,9 +66,11 @@ extension Ledger {
     }
 
     /// The use case in which all kinds of proof meet: whichever comes first books
-    /// the purchase, and later ones change only what they add.
+    /// the purchase, and later ones change only what they add. `waiting`: the key of the
+    /// kept proof. Throws ``WaitingProofGone`` if it is not kept any more.
     func book(
-        _ proven: ProvenPurchase, account: String?, renewal: ProvenRenewal? = nil
+        _ proven: ProvenPurchase, account: String?, renewal: ProvenRenewal? = nil,
+        of waiting: [SQLValue]? = nil
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
@@ -80,7 +82,8 @@ extension Ledger {
         {
             return known
         }
-        let booking = booking(proven, account: account, at: now, renewal: renewal)
+        let booking = booking(
+            proven, account: account, at: now, renewal: renewal, waiting: waiting)
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
         let booked = try await commit { writing in
             let booked = try booking.write(writing)
@@ -94,11 +97,11 @@ extension Ledger {
 
     func booking(
         _ proven: ProvenPurchase, account: String?, at now: Timestamp,
-        renewal: ProvenRenewal? = nil
+        renewal: ProvenRenewal? = nil, waiting: [SQLValue]? = nil
     ) -> Booking {
         Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal, outbox: outbox)
+            renewal: renewal, waiting: waiting, outbox: outbox)
     }
 
     func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
@@ -122,6 +125,9 @@ struct Booking: Sendable {
     var renewal: ProvenRenewal?
     /// Whether a store has sent it, which may not know that the account was erased.
     var isNews = false
+    /// The key of the kept proof that is booked. An erasure deletes it in the account's
+    /// line, and then the store's answer must not bring the account back.
+    var waiting: [SQLValue]?
     var outbox = WebhookOutbox.none
 
     static func find(
@@ -157,6 +163,9 @@ struct Booking: Sendable {
             let owner = known?.account ?? claim
             if let known { _ = try Taking.decide(known, proven, account: claim) }
             let revision = try owner.map { try line($0, writing) } ?? 0
+            if let waiting, try writing.first(Statement.Waiting.isKept, waiting) == nil {
+                throw WaitingProofGone()
+            }
             // It may be part of another account. Its line keeps it from becoming one.
             if known?.account == nil, let claim, let into = try Merges.into(claim, writing) {
                 heir = into

@@ -362,6 +362,43 @@ extension AccountMoveTests {
         }
     }
 
+    /// A worker asks about a kept proof, and the account is erased before the store answers.
+    @Test(arguments: [false, true])
+    func `the answer about a proof that an erasure has deleted brings no account back`(
+        isReceipt: Bool
+    ) async throws {
+        let (store, clock) = (FakeStore(), MovedClock())
+        let book = try await Book.open(
+            asking: store, environments: [.sandbox], wall: clock.wall)
+        let (signed, receipt) = (try Book.signed(1), try Book.receipt([Book.record(1)]))
+        if isReceipt {
+            _ = try await book.ledger.present(
+                TakeReceiptRequest(receipt: receipt, account: "blob", mode: "verifyReceipt"))
+        } else {
+            _ = try await book.present(1)
+        }
+        var ports = book.ledger.ports
+        ports.stores = StoreDoor(sleep: noPause) { _ throws(StoreUnreached) in
+            do {
+                _ = try await book.ledger.erase(account: "blob")
+                guard !isReceipt else {
+                    return StoreAnswer(status: 200, body: Array(#"{"status":0}"#.utf8))
+                }
+                return try FakeStore.json(TransactionInfoResponse(signedTransactionInfo: signed))
+            } catch { throw StoreUnreached("\(error)") }
+        }
+        let worker = try await Ledger.open(
+            storage: book.storage, configuration: book.ledger.configuration, ports: ports)
+        clock.move(seconds: 3600)
+        let settled = try await worker.settleProofs()
+
+        #expect(settled == 0)
+        #expect(
+            try await refusal { try await book.ledger.export(account: "blob") }?.first
+                == "accountUnknown")
+        #expect(try await !dump(book).contains { $0.contains("blob") })
+    }
+
     @Test func `an erasure whose process ends anywhere is completed by another`() async throws {
         var (cut, isDone) = (0, false)
         while !isDone {

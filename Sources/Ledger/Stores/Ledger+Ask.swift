@@ -107,7 +107,7 @@ extension Ledger {
         }
         let account = try Self.account(of: proven, named: proof.account)
         try await ports.status?.admit(signed, "signedTransaction")
-        return try await book(proven, account: account)
+        return try await book(proven, account: account, of: proof.keptKey)
     }
 
     /// Has a receipt verified and books what the answer vouches for.
@@ -126,7 +126,7 @@ extension Ledger {
                     reply.environment.map({ $0 == place.environment.rawValue }) != false
                 else { throw Self.receiptContradicts }
                 try prover.check(receipt, of: app, in: place.environment, wall: ports.wall.now)
-                return try await book(reply, sent: receipt, account: proof.account, at: place)
+                return try await book(reply, sent: receipt, of: proof, at: place)
             case .elsewhere: continue
             case .trouble(.keyRefused):
                 refusedKey = StoreTrouble(
@@ -147,14 +147,15 @@ extension Ledger {
     }
 
     private func book(
-        _ reply: VerifyReceiptReply, sent receipt: AppReceipt, account: String?,
+        _ reply: VerifyReceiptReply, sent receipt: AppReceipt, of proof: WaitingProof,
         at place: StoreClient.Place
     ) async throws -> ReceiptTaken {
         let bundleID = place.bundleID.value
         let vouched = reply.purchases(
             sent: receipt, root: place.root, environment: place.environment, bundleID: bundleID)
         return try await book(
-            vouched, account: account, bundleID: bundleID, environment: place.environment)
+            vouched, account: proof.account, bundleID: bundleID,
+            environment: place.environment, of: proof.keptKey)
     }
 
     private func storeClient(_ proof: WaitingProof) throws(LedgerRefusal) -> StoreClient {

@@ -48,10 +48,7 @@ extension Ledger {
         for row in rows {
             try Task.checkCancellation()
             let proof = try WaitingProof(row)
-            // The stored digest is the key, whatever this program would compute.
-            let key: [SQLValue] = [
-                .text(try row.text("account")), .text(try row.text("digest")),
-            ]
+            guard let key = proof.keptKey else { continue }
             let attempt = try row.integer("attempt")
             let until = ports.wall.now.adding(milliseconds: Self.leaseMilliseconds)
             let lease = try await storage.write {
@@ -67,7 +64,8 @@ extension Ledger {
         return count
     }
 
-    /// Settles a leased proof. Returns false if the store does not answer.
+    /// Settles a leased proof. Returns false if the store does not answer, or the proof is
+    /// gone.
     private func settle(
         _ proof: WaitingProof, _ lease: [SQLValue], _ attempt: Int
     ) async throws -> Bool {
@@ -77,6 +75,8 @@ extension Ledger {
                 tell("settled a proof", try await lookUp(proof, rule: .patient), "")
             case .receipt: _ = try await verify(proof, rule: .patient)
             }
+        } catch is WaitingProofGone {
+            return false
         } catch let refusal as LedgerRefusal where refusal.kind != .unavailable {
             let code = refusal.error.code
             ports.log("a kept proof was refused", ["code": code])

@@ -25,6 +25,11 @@ extension Statement {
 
         static let one = Statement.one("waiting.one", of: table)
 
+        /// Returns no row if a proof is not kept any more.
+        static let isKept = Statement(
+            "waiting.isKept", [.text, .text],
+            "SELECT attempt FROM proofs_waiting WHERE account = $1 AND digest = $2")
+
         static let due = Statement(
             "waiting.due", [.integer, .integer],
             """
@@ -77,7 +82,8 @@ extension Statement {
             "DELETE FROM proofs_waiting WHERE refusal IS NOT NULL AND kept_at < $1")
 
         static let all = [
-            keep, count, one, due, nextDue, ofAccount, lease, postpone, refuse, settle, forget,
+            keep, count, one, isKept, due, nextDue, ofAccount, lease, postpone, refuse, settle,
+            forget,
         ]
     }
 }

@@ -28,6 +28,8 @@ struct WaitingProof: Hashable, Sendable {
     /// Nil to try production and then the sandbox.
     let environment: Environment?
     let proof: String
+    /// The digest of the row from which it was read. Nil if it is not kept.
+    private var keptDigest: String?
 
     /// SHA-256 over everything but the account.
     var digest: String {
@@ -36,6 +38,9 @@ struct WaitingProof: Hashable, Sendable {
     }
 
     var key: [SQLValue] { [.text(account ?? ""), .text(digest)] }
+
+    /// The key of the row from which it was read, whatever this program would compute.
+    var keptKey: [SQLValue]? { keptDigest.map { [.text(account ?? ""), .text($0)] } }
 
     init(
         _ kind: Kind, _ proof: String, bundleID: String, environment: Environment?,
@@ -57,6 +62,7 @@ struct WaitingProof: Hashable, Sendable {
             kind, try row.text("proof"), bundleID: try row.text("bundle_id"),
             environment: try row.optionalText("environment").flatMap(Environment.init(named:)),
             account: account.isEmpty ? nil : account)
+        keptDigest = try row.text("digest")
     }
 
     func row(at now: Timestamp, trouble: StoreTrouble) -> [SQLValue] {
@@ -75,6 +81,10 @@ struct WaitingProof: Hashable, Sendable {
         RetryTimetable.processor.nextForEver(afterAttempts: attempts, at: now)
     }
 }
+
+/// A kept proof was deleted or moved while the store was asked about it, because its
+/// account was erased or became part of another. Nothing is booked for its account.
+struct WaitingProofGone: Error {}
 
 extension Ledger {
     /// Keeps a proof until the store answers. The same proof is kept once for an
