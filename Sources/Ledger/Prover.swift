@@ -171,7 +171,7 @@ struct Prover: Sendable {
     }
 
     /// Receipts have other words for some environments.
-    private static func environment(ofReceipt word: String) -> String {
+    static func environment(ofReceipt word: String) -> String {
         switch word {
         case "ProductionVPP": Environment.production.rawValue
         case "ProductionSandbox", "ProductionVPPSandbox": Environment.sandbox.rawValue

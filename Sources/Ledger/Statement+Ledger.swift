@@ -103,6 +103,11 @@ extension Statement {
                 AND p.transaction_id = $4
             """)
 
+        /// The account of a purchase, which may be null.
+        static let owner = Statement(
+            "purchases.owner", [.text, .text, .text, .text],
+            "SELECT account, purchased_at FROM purchases WHERE \(isKey)")
+
         /// Returns no row if the purchase is in the books already.
         static let insert = Statement.insert(
             "purchases.insert", into: LedgerSchema.purchases,
@@ -341,7 +346,7 @@ extension Statement {
             "UPDATE purchases SET revision = $6 WHERE \(isKey) AND account = $5")
 
         static let all = [
-            byKey, insert, lockUnclaimed, putReversal, ownerOfSubscription, unclaimedPeriods,
+            byKey, owner, insert, lockUnclaimed, putReversal, ownerOfSubscription, unclaimedPeriods,
             claimablePeriods, claim, setFate, setFacts, unspentPage, ofAccount, oldestOfProduct,
             oldestNamed,
             spendOfProduct, spendNamed, candidates, spend, hold, spendHeld, giveBack,

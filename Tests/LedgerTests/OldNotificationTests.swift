@@ -250,4 +250,119 @@ import Testing
         #expect(erasure.notifications == 1)
         #expect(try await kept(book).map(\.payload) == ["erased", "erased"])
     }
+
+    private func waiting(_ book: Book) async throws -> Int {
+        let statement = Statement("test.waiting", "SELECT digest FROM proofs_waiting")
+        return try await book.storage.read { try $0.query(statement, []).count }
+    }
+
+    @Test(arguments: [false, true])
+    func `while the store is down, nothing about an erased account is kept`(
+        isGenuine: Bool
+    ) async throws {
+        let book = try await asking()
+        let receipt = try Book.receipt(
+            [Book.record(1), Book.record(2)],
+            by: isGenuine ? try Book.sandbox() : try Book.foreign())
+        try await book.take(1)
+        store.isDown()
+        _ = try await book.ledger.take(notificationBody: try body(receipt, password: "secret"))
+        let before = try await waiting(book)
+        let erasure = try await book.ledger.erase(account: "blob")
+        let later = try body(receipt, type: "CANCEL", password: "secret")
+        let told = try await refusal { try await book.ledger.take(notificationBody: later) }
+
+        #expect(before == 1)
+        #expect(erasure.notifications == 1)
+        #expect(told == ["storeUnavailable", "unified_receipt.latest_receipt"])
+        #expect(try await kept(book).map(\.payload) == ["erased"])
+        #expect(try await waiting(book) == 0)
+        // The store sends it again once it answers.
+        store.answers { _ in try FakeStore.json(Reply()) }
+        clock.move(seconds: 3600)
+        _ = try await book.ledger.take(notificationBody: later)
+        #expect(try await kept(book).map(\.payload) == ["erased", "erased"])
+    }
+
+    @Test func `a receipt of others waits on when an account is erased`() async throws {
+        let book = try await asking()
+        try await book.take(1)
+        store.isDown()
+        _ = try await book.ledger.take(
+            notificationBody: try body(try Book.receipt([Book.record(2)]), password: "secret"))
+        _ = try await book.ledger.erase(account: "blob")
+
+        #expect(try await waiting(book) == 1)
+        #expect(try await kept(book).allSatisfy { $0.payload != "erased" })
+    }
+
+    /// The account is erased before each of the calls that the notification makes.
+    @Test func `an erasure in the midst of a notification deletes its contents`() async throws {
+        let body = try body(try Book.receipt((1...3).map { Book.record($0) }))
+        var (call, isDone) = (0, false)
+        while !isDone {
+            let book = try await Book.open()
+            try await book.take(1)
+            let turn = Turn(before: call) { _ = try await book.ledger.erase(account: "blob") }
+            let ledger = try await Ledger.open(
+                storage: TurnStorage(storage: book.storage, turn: turn),
+                configuration: book.ledger.configuration, ports: book.ledger.ports)
+            turn.begin()
+            _ = try await ledger.take(notificationBody: body)
+            isDone = !turn.isOver
+            if isDone { _ = try await book.ledger.erase(account: "blob") }
+            call += 1
+
+            #expect(try await kept(book).map(\.payload) == ["erased"], "call \(call)")
+        }
+        #expect(call > 5)
+    }
+}
+
+/// Does something once, before a call of a storage. A class, because the storage and the
+/// test share it.
+private final class Turn: Sendable {
+    private let left = Mutex<Int?>(nil)
+    private let number: Int
+    private let act: @Sendable () async throws -> Void
+
+    init(before number: Int, _ act: @escaping @Sendable () async throws -> Void) {
+        self.number = number
+        self.act = act
+    }
+
+    /// Counts from now on.
+    func begin() { left.withLock { $0 = number } }
+
+    var isOver: Bool { left.withLock { ($0 ?? 0) < 0 } }
+
+    func step() async throws {
+        let isNow = left.withLock { left -> Bool in
+            guard let calls = left, calls >= 0 else { return false }
+            left = calls - 1
+            return calls == 0
+        }
+        if isNow { try await act() }
+    }
+}
+
+private struct TurnStorage: Storage {
+    let storage: any Storage
+    let turn: Turn
+
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        try await turn.step()
+        return try await storage.read(body)
+    }
+
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        try await turn.step()
+        return try await storage.write(body)
+    }
+
+    func close() async throws {}
 }

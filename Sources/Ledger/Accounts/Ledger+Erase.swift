@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import SignedData
 import Storage
 public import StoreWire
 
@@ -20,6 +21,8 @@ enum ErasedAccount {
 extension Ledger {
     /// The notifications of a page, while all of them are read.
     private static let erasedPage = 200
+    /// The waiting receipts of a page, which have megabytes each.
+    private static let erasedReceiptsPage = 10
 
     /// Erases an account and those that became part of it. An opaque name takes their
     /// place, so that the books still balance and no unit can be spent again: purchases,
@@ -89,6 +92,7 @@ extension Ledger {
                     .map { try PurchaseKey($0) })
         }
         let count = try await redact(about: keys)
+        try await deleteReceipts(about: keys)
         try await storage.write { try $0.execute(PersonalData.endErasure, [.text(name)]) }
         return count
     }
@@ -144,6 +148,33 @@ extension Ledger {
         return count
     }
 
+    /// Deletes the receipts of notifications about some purchases that wait for a store. They
+    /// have no account.
+    private func deleteReceipts(about keys: Set<PurchaseKey>) async throws {
+        guard !keys.isEmpty else { return }
+        var last = ""
+        while true {
+            try Task.checkCancellation()
+            let values: [SQLValue] = [.text(last), .integer(Int64(Self.erasedReceiptsPage))]
+            let rows = try await storage.read { try $0.query(Statement.Waiting.receipts, values) }
+            let found = try rows.filter {
+                guard let receipt = try? AppReceipt.vouched(try $0.text("proof")) else {
+                    return false
+                }
+                return receipt.isAbout(keys, root: nil)
+            }.map { try $0.text("digest") }
+            if !found.isEmpty {
+                try await storage.write { writing in
+                    for digest in found {
+                        try writing.execute(Statement.Waiting.remove, [.text(""), .text(digest)])
+                    }
+                }
+            }
+            guard rows.count == Self.erasedReceiptsPage, let end = rows.last else { return }
+            last = try end.text("digest")
+        }
+    }
+
     /// Reads all kept notifications, and visits pages of those about some purchases.
     func keptNotifications(
         about keys: Set<PurchaseKey>, _ visit: ([Row]) async throws -> Void
@@ -155,8 +186,9 @@ extension Ledger {
             let values = last + [.text(ErasedAccount.payload), .integer(Int64(Self.erasedPage))]
             let rows = try await storage.read { try $0.query(PersonalData.notifications, values) }
             let found = try rows.filter {
-                KeptPayload(text: try $0.text("payload"))
-                    .isAbout(keys, root: try $0.text("root"))
+                KeptPayload(text: try $0.text("payload")).isAbout(
+                    keys, root: try $0.text("root"),
+                    isWaiting: try $0.optionalText("environment") == nil)
             }
             if !found.isEmpty { try await visit(found) }
             guard rows.count == Self.erasedPage, let end = rows.last else { return }

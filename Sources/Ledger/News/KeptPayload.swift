@@ -17,17 +17,14 @@ struct KeptPayload {
         isOld ? Array(text.utf8) : try StrictJSON.encode(ResponseBodyV2(signedPayload: text))
     }
 
-    /// Whether it is about one of some purchases.
-    func isAbout(_ keys: Set<PurchaseKey>, root: String) -> Bool {
+    /// Whether it is about one of some purchases. `isWaiting`: it was kept before its store
+    /// had said what it is about, so its root may be another one.
+    func isAbout(_ keys: Set<PurchaseKey>, root: String, isWaiting: Bool) -> Bool {
         guard isOld else { return subject(root: root).map(keys.contains) ?? false }
         guard let old = try? OldNotification(Array(text.utf8)),
-            let receipt = try? AppReceipt.vouched(old.receipt), let bundleID = receipt.bundleID
+            let receipt = try? AppReceipt.vouched(old.receipt)
         else { return false }
-        let ids = Set(receipt.purchases.map(\.transactionID))
-        return keys.contains {
-            $0.root == root && $0.bundleID.isSame(as: bundleID.value)
-                && ids.contains($0.transactionID)
-        }
+        return receipt.isAbout(keys, root: isWaiting ? nil : root)
     }
 
     /// The purchase that one of version 2 is about.
@@ -48,5 +45,22 @@ struct KeptPayload {
             return nil
         }
         return try? StrictJSON.decode(type, from: json)
+    }
+}
+
+extension AppReceipt {
+    /// The environment of its purchases, as far as it says so.
+    var namedEnvironment: Environment? {
+        environment.flatMap { Environment(named: Prover.environment(ofReceipt: $0)) }
+    }
+
+    /// Whether it has one of some purchases. `root`: nil if it is not known yet.
+    func isAbout(_ keys: Set<PurchaseKey>, root: String?) -> Bool {
+        guard let bundleID else { return false }
+        let (environment, ids) = (namedEnvironment, Set(purchases.map(\.transactionID)))
+        return keys.contains {
+            (root.map($0.root.isSame) ?? (environment == nil || environment == $0.environment))
+                && $0.bundleID.isSame(as: bundleID.value) && ids.contains($0.transactionID)
+        }
     }
 }

@@ -79,20 +79,53 @@ extension Ledger {
         let kept = KeptNotification(
             old, root: heard.root, environment: heard.taken?.environment,
             bundleID: app.bundleID.value, at: ports.wall.now)
-        let isErased = try await isErased(heard)
-        let urls = isErased ? [] : configuration.forwardsTo
-        try await commit {
+        let keys = keys(of: receipt, bundleID: app.bundleID.value, heard)
+        let (urls, now) = (configuration.forwardsTo, kept.receivedAt)
+        try await commit { writing in
+            let isErased = try PurchaseOwners.includeErased(of: keys, writing)
+            if let (proof, trouble) = heard.waiting {
+                // It could only wait with its contents.
+                guard !isErased else { throw Self.erased }
+                _ = try proof.keep(because: trouble, at: now, writing)
+            }
             try kept.write(
-                $0, refusal: heard.taken?.refused.first?.error.code, forwardsTo: urls,
-                isErased: isErased)
+                writing, refusal: heard.taken?.refused.first?.error.code,
+                forwardsTo: isErased ? [] : urls, isErased: isErased)
+        }
+        if heard.waiting != nil { errands.ring() }
+    }
+
+    /// The purchases that a notification is about, as far as it is known: those of its
+    /// receipt and of the store's answer.
+    private func keys(
+        of receipt: AppReceipt, bundleID: String, _ heard: Heard
+    ) -> [PurchaseKey] {
+        var ids = Set(receipt.purchases.map(\.transactionID))
+        let places: [(root: String, environment: Environment)]
+        if let taken = heard.taken, let environment = Environment(named: taken.environment) {
+            ids.formUnion(taken.purchases.map(\.transactionId))
+            ids.formUnion(taken.refused.map(\.transactionId))
+            places = [(heard.root, environment)]
+        } else {
+            let found = client?.places(of: bundleID, receipt.namedEnvironment) ?? []
+            places = found.map { ($0.root, $0.environment) }
+        }
+        return places.flatMap { place in
+            ids.sorted().map {
+                PurchaseKey(
+                    root: place.root, environment: place.environment, bundleID: bundleID,
+                    transactionID: $0)
+            }
         }
     }
 
     /// What came of the receipt in a notification.
     private struct Heard: Sendable {
         let root: String
-        /// Nil if it waits for the store.
+        /// Nil if nothing but the store can prove it.
         let taken: ReceiptTaken?
+        /// What the store is asked about later.
+        var waiting: (proof: WaitingProof, trouble: StoreTrouble)?
     }
 
     private func hear(
@@ -115,8 +148,9 @@ extension Ledger {
                 guard isAdmitted else { throw Self.unavailable(refusal) }
                 local = nil
             }
-            _ = try await keep(proof, because: trouble)
-            return local ?? Heard(root: first.root, taken: nil)
+            var heard = local ?? Heard(root: first.root, taken: nil)
+            heard.waiting = (proof, trouble)
+            return heard
         }
     }
 
@@ -135,22 +169,13 @@ extension Ledger {
             remedy: "send it again; give the ledger --trust-receipts or --shared-secret")
     }
 
-    /// Whether it is about an account that was erased.
-    private func isErased(_ heard: Heard) async throws -> Bool {
-        guard let taken = heard.taken, let environment = Environment(named: taken.environment)
-        else { return false }
-        guard !taken.purchases.contains(where: { $0.account.map(ErasedAccount.isOne) == true })
-        else { return true }
-        let keys = taken.refused.map {
-            PurchaseKey(
-                root: heard.root, environment: environment, bundleID: taken.bundleId,
-                transactionID: $0.transactionId)
-        }
-        let now = ports.wall.now
-        return try await storage.read { reading in
-            try keys.contains {
-                try Booking.find($0, reading, at: now)?.account.map(ErasedAccount.isOne) ?? false
-            }
-        }
+    /// The books have what the store has said until now, and the store sends the rest again.
+    private static var erased: LedgerRefusal {
+        LedgerRefusal(
+            .unavailable, code: "storeUnavailable",
+            "The store does not answer, and this notification is about an erased account.",
+            field: "unified_receipt.latest_receipt",
+            rule: "the contents of such a notification are not kept until the store answers",
+            remedy: "send it again once the store answers")
     }
 }

@@ -48,6 +48,14 @@ extension Statement {
             WHERE account = $1 ORDER BY kept_at, digest LIMIT $2
             """)
 
+        /// A page of the receipts that wait without an account: those of notifications.
+        static let receipts = Statement(
+            "waiting.receipts", [.text, .integer],
+            """
+            SELECT digest, proof FROM proofs_waiting
+            WHERE account = '' AND kind = 'receipt' AND digest > $1 ORDER BY digest LIMIT $2
+            """)
+
         /// Leases a proof until `$4`. Returns no row if another process has it.
         static let lease = Statement(
             "waiting.lease", [.text, .text, .integer, .integer],
@@ -76,14 +84,16 @@ extension Statement {
             "waiting.settle", [.text, .text, .integer],
             "DELETE FROM proofs_waiting WHERE account = $1 AND digest = $2 AND attempt = $3")
 
+        static let remove = Statement.remove("waiting.remove", from: table)
+
         /// Deletes what was refused before a date.
         static let forget = Statement(
             "waiting.forget", [.integer],
             "DELETE FROM proofs_waiting WHERE refusal IS NOT NULL AND kept_at < $1")
 
         static let all = [
-            keep, count, one, isKept, due, nextDue, ofAccount, lease, postpone, refuse, settle,
-            forget,
+            keep, count, one, isKept, receipts, due, nextDue, ofAccount, lease, postpone, refuse,
+            settle, remove, forget,
         ]
     }
 }

@@ -91,32 +91,38 @@ extension Ledger {
     /// account. Refusal: `proofsTooMany`.
     func keep(_ proof: WaitingProof, because trouble: StoreTrouble) async throws -> Timestamp {
         let now = ports.wall.now
-        let kept = try await storage.write { writing -> Timestamp? in
-            if let account = proof.account {
-                // The account's line makes its proofs wait for each other.
-                _ = try writing.first(Statement.Accounts.takeLine, [.text(account)])
-            }
-            let isKnown = try writing.first(Statement.Waiting.one, proof.key) != nil
-            let count = try writing.first(
-                Statement.Waiting.count, [.text(proof.account ?? "")])?.integer("waiting")
-            let max =
-                proof.account == nil
-                ? WaitingProof.withoutAccountMax : WaitingProof.perAccountMax
-            guard isKnown || (count ?? 0) < max else { return nil }
-            let row = proof.row(at: now, trouble: trouble)
-            return try writing.first(Statement.Waiting.keep, row).map {
-                Timestamp(milliseconds: try $0.integer("kept_at"))
-            }
-        }
-        guard let kept else {
-            throw LedgerRefusal(
-                .unavailable, code: "proofsTooMany",
-                "The store does not answer, and too many proofs of this account wait for it.",
-                field: "account", rule: "at most \(WaitingProof.perAccountMax) for an account",
-                remedy: "send it again once the store answers")
+        let kept = try await storage.write {
+            try proof.keep(because: trouble, at: now, $0)
         }
         // It is due sooner than the worker looks again.
         errands.ring()
         return kept
+    }
+}
+
+extension WaitingProof {
+    /// Writes it to the proofs that wait, in a commit. Returns since when it is kept.
+    /// Refusal: `proofsTooMany`.
+    func keep(
+        because trouble: StoreTrouble, at now: Timestamp, _ writing: any Writing
+    ) throws -> Timestamp {
+        if let account {
+            // The account's line makes its proofs wait for each other.
+            _ = try writing.first(Statement.Accounts.takeLine, [.text(account)])
+        }
+        let isKnown = try writing.first(Statement.Waiting.one, key) != nil
+        let count = try writing.first(Statement.Waiting.count, [.text(account ?? "")])?
+            .integer("waiting")
+        let max = account == nil ? Self.withoutAccountMax : Self.perAccountMax
+        guard isKnown || (count ?? 0) < max,
+            let row = try writing.first(Statement.Waiting.keep, row(at: now, trouble: trouble))
+        else {
+            throw LedgerRefusal(
+                .unavailable, code: "proofsTooMany",
+                "The store does not answer, and too many proofs of this account wait for it.",
+                field: "account", rule: "at most \(Self.perAccountMax) for an account",
+                remedy: "send it again once the store answers")
+        }
+        return Timestamp(milliseconds: try row.integer("kept_at"))
     }
 }
