@@ -67,15 +67,20 @@ extension Ledger {
 
     /// The use case in which all kinds of proof meet: whichever comes first books
     /// the purchase, and later ones change only what they add. `waiting`: the key of the
-    /// kept proof. Throws ``WaitingProofGone`` if it is not kept any more.
+    /// kept proof. Throws ``WaitingProofGone`` if it is not kept any more. `isNews`: the
+    /// store itself has sent it, which may not know that the account was erased.
     func book(
         _ proven: ProvenPurchase, account: String?, renewal: ProvenRenewal? = nil,
-        of waiting: [SQLValue]? = nil
+        of waiting: [SQLValue]? = nil, isNews: Bool = false
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
-        let (known, account) = try await storage.lookUp { reading in
+        let (known, account) = try await storage.lookUp {
+            reading -> (BookedPurchase?, String?) in
             let known = try Booking.find(proven.key, reading, at: now)
+            if isNews, let owner = known?.account, ErasedAccount.isOne(owner) {
+                return (known, nil)
+            }
             return (known, try Merges.heir(of: account, unless: known?.account, reading))
         }
         if renewal == nil, let known, try Taking.decide(known, proven, account: account) == .nothing
@@ -83,11 +88,13 @@ extension Ledger {
             return known
         }
         let booking = booking(
-            proven, account: account, at: now, renewal: renewal, waiting: waiting)
+            proven, account: account, at: now, renewal: renewal, isNews: isNews,
+            waiting: waiting)
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
         let booked = try await commit { writing in
             let booked = try booking.write(writing)
-            try note?.write(writing)
+            let isErased = booked.account.map(ErasedAccount.isOne) ?? false
+            try note?.write(writing, namesAccount: !isErased)
             return booked
         }
         figures.countTaken()
@@ -97,11 +104,11 @@ extension Ledger {
 
     func booking(
         _ proven: ProvenPurchase, account: String?, at now: Timestamp,
-        renewal: ProvenRenewal? = nil, waiting: [SQLValue]? = nil
+        renewal: ProvenRenewal? = nil, isNews: Bool = false, waiting: [SQLValue]? = nil
     ) -> Booking {
         Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal, waiting: waiting, outbox: outbox)
+            renewal: renewal, isNews: isNews, waiting: waiting, outbox: outbox)
     }
 
     func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 import TestSupport
 import Testing
@@ -117,6 +118,71 @@ import Testing
         // One account that is named shows all of the history.
         let named = try await book.ledger.reconcile(ReconcileRequest(account: "other"))
         #expect(named.differences.count == (fix ? 1 : 5))
+    }
+
+    /// Reconciles every account with `fix`.
+    private func fixAll(_ book: Book) async throws -> [LedgerDifference] {
+        var all: [LedgerDifference] = []
+        var after: String?
+        repeat {
+            let report = try await book.ledger.reconcile(
+                ReconcileRequest(after: after, fix: true))
+            all += report.differences
+            after = report.next
+        } while after != nil
+        return all
+    }
+
+    @Test func `a renewal of an erased account's subscription is unclaimed, as by news`()
+        async throws
+    {
+        func period(_ payload: inout JWSTransactionDecodedPayload) {
+            payload.type = "Auto-Renewable Subscription"
+            payload.originalTransactionId = Book.id(1)
+        }
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        try await book.take(1, period)
+        _ = try await book.ledger.erase(account: "blob")
+        history(try (1...2).map { try Book.signed($0, period) })
+        let fixed = try await fixAll(book)
+
+        #expect(fixed.map(\.kind) == ["unknownTransaction"])
+        #expect(fixed.map(\.isFixed) == [true])
+        #expect(try await fixAll(book).isEmpty)
+        #expect(try await book.take(2, account: "new", period).account == "new")
+    }
+
+    @Test func `a refund of an erased account's purchase is booked, with its token too`()
+        async throws
+    {
+        func token(_ payload: inout JWSTransactionDecodedPayload) {
+            payload.appAccountToken = Book.blob
+        }
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        try await book.take(1, account: nil, token)
+        _ = try await book.ledger.erase(account: Book.blob)
+        history([
+            try Book.signed(1) {
+                token(&$0)
+                $0.signedDate = Book.now.adding(seconds: 9)
+                $0.revocationDate = Book.now.adding(seconds: 8)
+            }
+        ])
+        let fixed = try await LedgerActor.$current.withValue(LedgerActor("test")) {
+            try await fixAll(book)
+        }
+
+        #expect(fixed.map(\.kind) == ["missingRevocation"])
+        #expect(fixed.map(\.refusal) == [nil])
+        #expect(fixed.map(\.isFixed) == [true])
+        #expect(try await fixAll(book).isEmpty)
+        #expect(
+            try await refusal { try await book.ledger.export(account: Book.blob) }?.first
+                == "accountUnknown")
+        let entries = try await book.storage.read {
+            try $0.query(Statement("test.audit", "SELECT account FROM audit"), [])
+        }
+        #expect(try entries.map { try $0.optionalText("account") } == [nil])
     }
 
     @Test func `a store that does not answer corrects nothing, and says so`() async throws {

@@ -29,9 +29,11 @@ enum AuditAction: String, CaseIterable, Sendable {
 /// An entry of the audit, to be written in the commit of the change.
 struct AuditNote: Sendable {
     fileprivate let row: [SQLValue]
+    fileprivate let nameless: [SQLValue]
 
-    func write(_ writing: any Writing) throws {
-        try writing.execute(Statement.Audit.insert, row)
+    /// `namesAccount`: whether the account may be named. An erased one may not.
+    func write(_ writing: any Writing, namesAccount: Bool = true) throws {
+        try writing.execute(Statement.Audit.insert, namesAccount ? row : nameless)
     }
 }
 
@@ -43,12 +45,14 @@ extension Ledger {
         by other: LedgerActor? = nil
     ) -> AuditNote? {
         guard let actor = LedgerActor.current ?? other else { return nil }
-        return AuditNote(
-            row: LedgerSchema.audit.row([
-                "recorded_at": .integer(ports.wall.now.milliseconds),
-                "entry_id": .text(ports.randomness.hex(8)), "actor": .text(actor.name),
+        let (now, id) = (ports.wall.now.milliseconds, ports.randomness.hex(8))
+        func row(_ account: String?) -> [SQLValue] {
+            LedgerSchema.audit.row([
+                "recorded_at": .integer(now), "entry_id": .text(id), "actor": .text(actor.name),
                 "action": .text(action.rawValue), "account": .optional(account),
                 "subject": .optional(subject),
-            ]))
+            ])
+        }
+        return AuditNote(row: row(account), nameless: row(nil))
     }
 }

@@ -17,7 +17,8 @@ extension Ledger {
     /// and what is in no account with the first of them.
     ///
     /// A transaction that is not in the books is assigned to its app account token or,
-    /// if everything else in the same history belongs to the account, to the account.
+    /// if everything else in the same history belongs to the account, to the account. One
+    /// that was erased gets no new purchases, and what it has is corrected as by news.
     /// Refusals: `textInvalid`, `storeUnconfigured`, `storeUnanswered`.
     public func reconcile(_ request: ReconcileRequest) async throws -> ReconcileReport {
         guard let client, !client.places.isEmpty else { throw Self.storeUnconfigured }
@@ -171,9 +172,11 @@ extension Ledger {
                 comparison.differences.append(difference.wire(proven.key))
                 continue
             }
-            let owner = booked == nil && isOwn ? comparison.account : nil
+            // An erased account gets nothing new: it is booked as by news.
+            let isOpen = !ErasedAccount.isOne(comparison.account)
+            let owner = booked == nil && isOwn && isOpen ? comparison.account : nil
             do {
-                _ = try await book(proven, account: proven.account ?? owner)
+                _ = try await book(proven, account: proven.account ?? owner, isNews: true)
                 comparison.differences.append(difference.wire(proven.key, isFixed: true))
             } catch let refusal as LedgerRefusal {
                 comparison.differences.append(
