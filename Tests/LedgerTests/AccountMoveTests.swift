@@ -119,6 +119,43 @@ import Testing
         #expect(try await state(book) == ["blob [] [] 0", "ann [] [] -70"])
     }
 
+    /// The first purchase is spent and refunded, so it is a debt.
+    @Test(arguments: [(.transfer, "transferred"), (.share, "shared")] as [(RestorePolicy, String)])
+    func `a revoked purchase stays with its account, and its debt too`(
+        policy: RestorePolicy, outcome: String
+    ) async throws {
+        func refunded(_ payload: inout JWSTransactionDecodedPayload) {
+            Self.coins(&payload)
+            payload.signedDate = Book.now.adding(seconds: 5)
+            payload.revocationDate = Book.now.adding(seconds: 4)
+        }
+        func reversed(_ payload: inout JWSTransactionDecodedPayload) {
+            Self.coins(&payload)
+            payload.signedDate = Book.now.adding(seconds: 9)
+        }
+        let book = try await book(policy)
+        try await book.take(1, Self.coins)
+        try await book.spend("hat", 100)
+        try await book.take(2, Self.coins)
+        // The books do not know of the refund yet.
+        let early = try await restore(book, 1, dryRun: true, refunded)
+        let kept = try await restore(book, 1, refunded)
+        let late = try await restore(book, 1, dryRun: true, Self.coins)
+        let state = try await state(book)
+        let reversal = try await restore(book, 1, dryRun: true, reversed)
+        let restored = try await restore(book, 1, reversed)
+
+        for told in [early, kept, late] {
+            #expect(told.outcome == "kept")
+            #expect(told.units == 0 && told.credits.isEmpty && told.entitlements.isEmpty)
+        }
+        #expect(state == ["blob [] [\"pro\"] 0", "ann [] [] -"])
+        #expect(reversal.outcome == outcome)
+        #expect(restored.outcome == outcome)
+        #expect(try await book.active("ann") == ["pro"])
+        #expect(try await book.imbalances() == [])
+    }
+
     @Test func `a shared entitlement ends with its purchase`() async throws {
         let book = try await book(.share)
         try await book.take(1, Self.coins)

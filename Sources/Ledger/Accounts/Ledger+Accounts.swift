@@ -10,8 +10,9 @@ extension Ledger {
     /// (``AccountRules/restore``) decides. It is one commit, in the lines of both
     /// accounts: what was redeemed stays redeemed, and credits' books balance.
     ///
-    /// A purchase with an app account token is restored to that account only. What the
-    /// store has signed since is booked for the account that has the purchase, also if the
+    /// A purchase with an app account token is restored to that account only. One that the
+    /// store has revoked is kept by the account that has it, until that is taken back. What
+    /// the store has signed since is booked for the account that has the purchase, also if the
     /// restore is refused then. A dry run does the same and undoes it. Refusals, in order:
     /// as for a signed transaction up to `purchaseContradicts`, `accountMerged`,
     /// `restoreRefused`, `purchaseReserved`, `creditsOwed`, `sharesTooMany`.

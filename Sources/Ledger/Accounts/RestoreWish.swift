@@ -4,7 +4,8 @@ import Commerce
 import Storage
 import StoreWire
 
-/// What happens when an account presents a purchase of another.
+/// What happens when an account presents a purchase of another. One that the store has
+/// revoked stays where it is.
 public enum RestorePolicy: String, Hashable, Sendable, CaseIterable {
     /// The purchase stays where it is, and the answer says so.
     case keep
@@ -105,9 +106,14 @@ struct RestoreWish: Sendable {
                 "restoreRefused", "This purchase belongs to another account.",
                 "`accounts.restore` in ledger.yaml is `refuse`", "use the account that bought it")
         case .keep: return RestorePlan(outcome: .kept, purchase: purchase)
-        case .share: return try share(purchase, reading)
-        case .transfer: return try transfer(purchase, from: owner, reading)
+        case .share, .transfer:
+            // What is revoked gives nothing. A debt stays with the account that has used it.
+            guard purchase.fate.revokedAt == nil else {
+                return RestorePlan(outcome: .kept, purchase: purchase)
+            }
         }
+        return policy == .share
+            ? try share(purchase, reading) : try transfer(purchase, from: owner, reading)
     }
 
     private func share(
