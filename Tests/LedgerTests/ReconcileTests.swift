@@ -97,6 +97,7 @@ import Testing
             try Self.revoked(1), try Book.signed(2) { $0.quantity = 5 }, try Book.signed(3),
             try Book.signed(4), try Self.revoked(5), try Self.revoked(6),
         ])
+        var checked: [Int] = []
         func reports() async throws -> [String] {
             var all: [String] = []
             var after: String?
@@ -104,6 +105,7 @@ import Testing
                 let report = try await book.ledger.reconcile(
                     ReconcileRequest(after: after, fix: fix))
                 all += kinds(report).map { "\(report.account ?? "-"): \($0)" }
+                checked.append(report.checked)
                 after = report.next
             } while after != nil
             return all
@@ -115,9 +117,12 @@ import Testing
                 "blob: 4 unknownTransaction \(fix)", "blob: 6 missingRevocation \(fix)",
                 "other: 5 missingRevocation \(fix)",
             ])
+        // Each transaction is counted once.
+        #expect(checked == [5, 1, 0])
         // One account that is named shows all of the history.
         let named = try await book.ledger.reconcile(ReconcileRequest(account: "other"))
         #expect(named.differences.count == (fix ? 1 : 5))
+        #expect(named.checked == 6)
     }
 
     /// Reconciles every account with `fix`.

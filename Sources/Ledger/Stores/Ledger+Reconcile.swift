@@ -13,8 +13,8 @@ extension Ledger {
     /// Reads the histories of an account's purchases from the store again, and reports
     /// what the books have differently. With `fix`, books what the store has signed.
     /// Without an account, does so for the first account after `after`. Then a history that
-    /// several accounts have purchases of is reported once: a purchase with its account,
-    /// and what is in no account with the first of them.
+    /// several accounts have purchases of is counted and reported once: a purchase with its
+    /// account, and what is in no account with the first of them.
     ///
     /// A transaction that is not in the books is assigned to its app account token or,
     /// if everything else in the same history belongs to the account, to the account. One
@@ -44,7 +44,7 @@ extension Ledger {
                 rule: "the store answers", remedy: "ask again later; nothing is half done")
         }
         return ReconcileReport(
-            account: account, checked: comparison.checked.count,
+            account: account, checked: comparison.count,
             differences: comparison.differences,
             next: request.account == nil ? account : nil)
     }
@@ -57,6 +57,8 @@ extension Ledger {
         let isOneOfAll: Bool
         /// Two customers' histories may have the same transaction.
         var checked: Set<PurchaseKey> = []
+        /// The number of those that are reported with this account.
+        var count = 0
         var differences: [LedgerDifference] = []
     }
 
@@ -155,11 +157,9 @@ extension Ledger {
         let isOwn = owners.isSubset(of: [comparison.account])
         var others: Set<String>?
         for (proven, booked) in zip(listed, booked) {
-            guard comparison.checked.insert(proven.key).inserted,
-                let difference = Difference.between(booked, proven)
-            else { continue }
-            if comparison.isOneOfAll {
-                // Read only if something differs.
+            guard comparison.checked.insert(proven.key).inserted else { continue }
+            if comparison.isOneOfAll, booked?.account != comparison.account {
+                // Read only if not everything is this account's.
                 if others == nil {
                     others = try await self.others(
                         than: comparison.account, in: listed, of: owners)
@@ -168,6 +168,8 @@ extension Ledger {
                 let reporter = booked?.account.flatMap { all.contains($0) ? $0 : nil }
                 guard reporter ?? all.min() == comparison.account else { continue }
             }
+            comparison.count += 1
+            guard let difference = Difference.between(booked, proven) else { continue }
             guard comparison.fixes, difference.isFixable else {
                 comparison.differences.append(difference.wire(proven.key))
                 continue
