@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -230,6 +231,27 @@ import Testing
         #expect(granted == ["purchaseGranted", "transactionId"])
     }
 
+    /// On a server another process may move it when its owner is known and not yet locked.
+    @Test func `a purchase that moves before its line is locked grants to its new account`()
+        async throws
+    {
+        let storage = try await Shelf.storage()
+        let before = try await Book.open(storage: storage)
+        try await before.prove(1, account: "blob")
+        try await before.prove(2, product: "other", account: "ann")
+        let moving = MovingStorage(storage: storage)
+        let after = try await Book.open(storage: moving, grants: Self.coins())
+        let applied = try await after.ledger.applyGrants()
+
+        #expect(applied == GrantsApplied(granted: 1, left: 0))
+        // Every write is run twice.
+        #expect(Set(moving.locked.names) == ["blob", "ann"])
+        #expect(moving.locked.names.last == "ann")
+        #expect(try await after.balance("ann") == 100)
+        #expect(try await after.balance("blob") == nil)
+        #expect(try await after.imbalances() == [])
+    }
+
     @Test func `a grant keeps the terms under which it was made`() async throws {
         let storage = try await Shelf.storage()
         let before = try await Book.open(storage: storage, grants: Self.coins(100, .keep))
@@ -308,5 +330,58 @@ import Testing
             #expect(try await book.active() == [])
         }
         return (calls, try await Book.open(storage: storage, grants: rules))
+    }
+}
+
+/// A storage whose purchases of `blob` become `ann`'s as soon as the line of `blob` is locked.
+private struct MovingStorage: Storage {
+    let storage: any Storage
+    let locked = Locked()
+
+    /// A class, because the storage and the test share it.
+    final class Locked: Sendable {
+        private let accounts = Mutex<[String]>([])
+        var names: [String] { accounts.withLock { $0 } }
+        func note(_ account: String) { accounts.withLock { $0.append(account) } }
+    }
+
+    func read<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Reading) throws -> Answer
+    ) async throws -> Answer {
+        try await storage.read(body)
+    }
+
+    func write<Answer: Sendable>(
+        _ body: @escaping @Sendable (any Writing) throws -> Answer
+    ) async throws -> Answer {
+        let locked = locked
+        return try await storage.write { try body(MovingWriting(writing: $0, locked: locked)) }
+    }
+
+    func close() async throws {}
+
+    private struct MovingWriting: Writing {
+        let writing: any Writing
+        let locked: Locked
+
+        func query(_ statement: Statement, _ values: [SQLValue]) throws -> [Row] {
+            let rows = try writing.query(statement, values)
+            if statement == Statement.Accounts.takeKnownLine,
+                case .text(let account)? = values.first
+            {
+                locked.note(account)
+                try writing.execute(
+                    Statement(
+                        "test.move", "UPDATE purchases SET account = 'ann' WHERE account = 'blob'"),
+                    [])
+            }
+            return rows
+        }
+
+        func execute(_ statement: Statement, _ values: [SQLValue]) throws {
+            try writing.execute(statement, values)
+        }
+
+        func databaseTime() throws -> Int64 { try writing.databaseTime() }
     }
 }

@@ -63,19 +63,32 @@ extension Ledger {
     private func settle(_ key: PurchaseKey) async throws -> Int {
         let writer = GrantWriter(rules: configuration.grants, now: ports.wall.now)
         let note = note(.granted, key.transactionID)
-        let (granted, account) = try await storage.write { writing in
-            // An owner never changes, so the line can be locked before the row is
-            // read for good.
-            guard let owner = try Booking.find(key, writing, at: writer.now)?.account,
-                try writing.first(Statement.Accounts.takeKnownLine, [.text(owner)]) != nil,
-                let purchase = try Booking.find(key, writing, at: writer.now)
-            else { return (0, String?.none) }
+        let (granted, account) = try await storage.write { writing -> (Int, String?) in
+            guard let purchase = try Self.locked(key, at: writer.now, writing) else {
+                return (0, nil)
+            }
             let granted = try writer.settle(purchase, hasNewFate: false, writing)
             if granted > 0 { try note?.write(writing) }
-            return (granted, owner)
+            return (granted, purchase.account)
         }
         if granted > 0 { news.tell(account, storage) }
         return granted
+    }
+
+    /// Locks the line of the account that has a purchase, and returns the purchase. It may
+    /// be moved, or its account erased, before the line is locked. Nil if no account has it.
+    private static func locked(
+        _ key: PurchaseKey, at now: Timestamp, _ writing: any Writing
+    ) throws -> BookedPurchase? {
+        var owner = try Booking.find(key, writing, at: now)?.account
+        for _ in 0..<3 {
+            guard let account = owner else { return nil }
+            _ = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
+            let purchase = try Booking.find(key, writing, at: now)
+            guard purchase?.account != owner else { return purchase }
+            owner = purchase?.account
+        }
+        throw StorageFault(.busy, "a purchase changed hands while it was granted")
     }
 
     /// Returns the products in the books, also those that grant nothing. It reads
