@@ -284,6 +284,20 @@ import Testing
         #expect(try await kept(book).map(\.payload) == ["erased", "erased"])
     }
 
+    @Test(arguments: [false, true])
+    func `a transaction's number that no database can store is refused alone`(
+        isGenuine: Bool
+    ) async throws {
+        let book = try await asking()
+        let receipt = try Book.receipt(
+            [Book.record(1), Book.record(2) { $0.transactionID = "a\0b" }],
+            by: isGenuine ? try Book.sandbox() : try Book.foreign())
+        store.isDown()
+        _ = try await book.ledger.take(notificationBody: try body(receipt, password: "secret"))
+
+        #expect(try await kept(book).map(\.refusal) == [isGenuine ? "textInvalid" : nil])
+    }
+
     @Test func `a receipt of others waits on when an account is erased`() async throws {
         let book = try await asking()
         try await book.take(1)

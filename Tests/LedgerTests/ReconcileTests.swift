@@ -55,6 +55,17 @@ import Testing
         #expect(end == ReconcileReport(account: nil, checked: 0, differences: [], next: nil))
     }
 
+    @Test(arguments: ["a\0b", "\0", String(repeating: "a", count: 256)])
+    func `a place to go on that is no account's name is refused`(after: String) async throws {
+        let book = try await book()
+
+        let told = try await refusal {
+            try await book.ledger.reconcile(ReconcileRequest(after: after))
+        }
+
+        #expect(told == ["textInvalid", "after"])
+    }
+
     @Test func `what differs is reported, and corrected on request`() async throws {
         let book = try await book()
         let other = try Book.signed(2) { $0.quantity = 5 }

@@ -100,18 +100,20 @@ extension Ledger {
     private func keys(
         of receipt: AppReceipt, bundleID: String, _ heard: Heard
     ) -> [PurchaseKey] {
-        var ids = Set(receipt.purchases.map(\.transactionID))
+        var found = Set(receipt.purchases.map(\.transactionID))
         let places: [(root: String, environment: Environment)]
         if let taken = heard.taken, let environment = Environment(named: taken.environment) {
-            ids.formUnion(taken.purchases.map(\.transactionId))
-            ids.formUnion(taken.refused.map(\.transactionId))
+            found.formUnion(taken.purchases.map(\.transactionId))
+            found.formUnion(taken.refused.map(\.transactionId))
             places = [(heard.root, environment)]
         } else {
-            let found = client?.places(of: bundleID, receipt.namedEnvironment) ?? []
-            places = found.map { ($0.root, $0.environment) }
+            places = (client?.places(of: bundleID, receipt.namedEnvironment) ?? [])
+                .map { ($0.root, $0.environment) }
         }
+        // Others are never booked, and no database could look for them.
+        let ids = found.sorted().filter { (try? Edge.text($0, "transactionId")) != nil }
         return places.flatMap { place in
-            ids.sorted().map {
+            ids.map {
                 PurchaseKey(
                     root: place.root, environment: place.environment, bundleID: bundleID,
                     transactionID: $0)

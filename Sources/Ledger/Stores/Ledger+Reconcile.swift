@@ -26,7 +26,9 @@ extension Ledger {
         if let named = request.account {
             account = try Edge.account(named)
         } else {
-            let after = request.after ?? ""
+            // The `next` of an earlier report: an account, which may be an erased one.
+            let start = request.after.flatMap { $0.isEmpty ? nil : $0 }
+            let after = try Edge.optional(start, "after") ?? ""
             let row = try await storage.read {
                 try $0.first(Statement.Accounts.next, [.text(after)])
             }
