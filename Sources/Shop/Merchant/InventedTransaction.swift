@@ -17,11 +17,7 @@ struct InventedTransaction {
 
     init(_ request: SignNotificationRequest, at now: Timestamp) {
         (self.request, self.now) = (request, now)
-        var event = NotifiedEvent(request, at: now)
-        if event.choosesNext {
-            event.nextProduct = (request.productId ?? Self.productID) + ".next"
-        }
-        self.event = event
+        event = NotifiedEvent(request, at: now)
     }
 
     private var type: ProductType {
@@ -42,7 +38,6 @@ struct InventedTransaction {
     /// Whether it is the customer's first transaction of the product.
     private var isFirst: Bool {
         !isSubscription || request.subtype == "INITIAL_BUY"
-            || request.notificationType == "SUBSCRIBED" && request.subtype == nil
     }
 
     /// Whether the customer bought it. Otherwise it is a renewal.

@@ -9,8 +9,9 @@ extension MerchantRoom {
     /// Signs a notification of any type, about a transaction or an invented one, for a
     /// test of a merchant's server. It is not sent. If the realm has the app, it is kept,
     /// and the history has it once ``recordAttempt(_:of:ofApp:_:)`` says what sending it
-    /// came to. Refusals, in order: `sandboxOnly`, `bundleIdInvalid`,
-    /// `notificationTypeUnknown`, `transactionUnused`, `transactionNotFound`.
+    /// came to. Refusals, in order: `sandboxOnly`, `bundleIdInvalid`, `productIdInvalid`,
+    /// `notificationTypeUnknown`, `transactionUnused`, `transactionNotFound`,
+    /// `transactionOfOtherType`.
     public func signNotification(
         _ request: SignNotificationRequest, _ context: RequestContext
     ) async throws -> SignedNotification {
@@ -82,20 +83,10 @@ extension MerchantRoom {
                 field: "bundleId", rule: "1 to 155 letters, digits, `-` and `.`",
                 remedy: "give one such as `com.example.app`")
         }
-        if let product = request.productId { try Edge.text(product, "productId") }
-        guard
-            NotificationKind.isKnown(request.notificationType, subtype: request.subtype)
-        else {
-            let subtypes = NotificationKind.subtypes(of: request.notificationType)
-            let isType = NotificationKind.types.contains(request.notificationType)
-            throw Refusal(
-                .badRequest, code: "notificationTypeUnknown",
-                "There is no such type of notification.", field: "notificationType",
-                rule: isType
-                    ? (subtypes.isEmpty ? "no subtype" : subtypes.joined(separator: ", "))
-                    : NotificationKind.types.joined(separator: ", "),
-                remedy: "name one of them")
+        if let product = request.productId {
+            try CatalogueRules.check(productID: product, "productId")
         }
+        try checkKind(request.notificationType, request.subtype)
         guard request.transactionId == nil || request.isAboutTransaction else {
             throw Refusal(
                 .badRequest, code: "transactionUnused",
@@ -103,6 +94,42 @@ extension MerchantRoom {
                 rule: "a type whose `data` has a transaction",
                 remedy: "leave the transaction out, or name another type")
         }
+    }
+
+    private func checkKind(_ type: String, _ subtype: String?) throws {
+        guard NotificationKind.types.contains(type) else {
+            throw Refusal(
+                .badRequest, code: "notificationTypeUnknown",
+                "There is no such type of notification.", field: "notificationType",
+                rule: NotificationKind.types.joined(separator: ", "),
+                remedy: "name one of them")
+        }
+        let subtypes = NotificationKind.subtypes(of: type)
+        let isMissing = subtype == nil && NotificationKind.needsSubtype(type)
+        guard !isMissing, NotificationKind.isKnown(type, subtype: subtype) else {
+            throw Refusal(
+                .badRequest, code: "notificationTypeUnknown",
+                isMissing
+                    ? "A notification of this type always has a subtype."
+                    : "The type has no such subtype.",
+                field: "subtype",
+                rule: subtypes.isEmpty ? "no subtype" : subtypes.joined(separator: ", "),
+                remedy: subtypes.isEmpty ? "leave the subtype out" : "name one of them")
+        }
+    }
+
+    /// Checks that the store would send a notification of the type about the product.
+    private func check(_ type: String, about product: ProductType) throws {
+        let isAutoRenewable = product == .autoRenewable
+        guard !NotificationKind.isAbout(type, isAutoRenewable: isAutoRenewable) else { return }
+        throw Refusal(
+            .badRequest, code: "transactionOfOtherType",
+            "A notification of this type is not about a product of this type.",
+            field: "transactionId",
+            rule: isAutoRenewable
+                ? "\(type) is about a product that does not renew itself"
+                : "\(type) is about an auto-renewable subscription",
+            remedy: "name a transaction of such a product, or leave it out")
     }
 
     private func data(
@@ -136,39 +163,40 @@ extension MerchantRoom {
         guard let row, try row.text("bundle_id") == request.bundleId else {
             throw PurchaseRoom.transactionNotFound
         }
-        let facts = try TransactionFacts(row: row)
+        var facts = try TransactionFacts(row: row)
+        try check(request.notificationType, about: facts.type)
         let own = max(now, facts.changedAt)
-        var event = NotifiedEvent(request, at: own)
+        let event = NotifiedEvent(request, at: own)
+        var told: ToldSubscription?
+        if let row = try await subscription(of: facts) {
+            told = ToldSubscription(row: row, plans: try await plans(of: row, facts, at: own))
+        }
+        if var changed = told {
+            event.change(&changed, &facts)
+            told = changed
+        }
         var sale = facts.payload(environment: realm.description.environment, signedAt: own)
         event.mark(&sale)
         data.signedTransactionInfo = try realm.sign(sale)
-        guard let subscription = try await subscription(of: facts) else { return }
-        if event.choosesNext {
-            event.nextProduct = try await otherProduct(for: subscription, facts, at: own)
-        }
-        var renewal = try await renewal(subscription, at: own)
-        var status = subscription.subscription.status(at: own).rawValue
+        guard let row = told?.row else { return }
+        var renewal = try await renewal(row, at: own)
+        var status = row.subscription.status(at: own).rawValue
         event.mark(&renewal, &status, sale: sale)
         data.signedRenewalInfo = try realm.sign(renewal)
         data.status = status
     }
 
-    /// A product of the group that a customer can change to: of a lower level, if there
-    /// is one.
-    private func otherProduct(
-        for row: SubscriptionRow, _ facts: TransactionFacts, at now: Timestamp
-    ) async throws -> String? {
+    /// The products of a subscription's group as they are sold to the customer now.
+    private func plans(
+        of row: SubscriptionRow, _ facts: TransactionFacts, at now: Timestamp
+    ) async throws -> [SubscriptionPlan] {
         let shelf = try await realm.loadShelf(for: row.customer)
         guard let storefront = Storefront.named(facts.storefront),
             let products = shelf.apps[row.bundleID]?.products
-        else { return nil }
-        let own = row.subscription.current.productID
-        let plans = products.compactMap {
+        else { return [] }
+        return products.compactMap {
             shelf.plan($0.id, of: row.bundleID, in: storefront, at: now)
         }.filter { $0.groupID == row.subscription.groupID }
-        let level = plans.first { $0.productID == own }?.level ?? 0
-        let others = plans.filter { $0.productID != own }
-        return (others.first { $0.level > level } ?? others.first)?.productID.value
     }
 
     /// Invents a transaction that the type can be about.

@@ -10,13 +10,12 @@ struct NotifiedEvent {
     let type: String
     let subtype: String?
     let now: Timestamp
-    /// The product that the customer has chosen for the next period, if the event is
-    /// such a choice. Nil if the group has no other.
-    var nextProduct: String?
 
     private let isInvented: Bool
 
     static let offerID = "com.example.offer"
+    /// What an invented product for the next period has behind the id of the present one.
+    static let nextSuffix = ".next"
     private static let graceDays: Int64 = 16
 
     init(_ request: SignNotificationRequest, at now: Timestamp) {
@@ -105,7 +104,8 @@ struct NotifiedEvent {
         // The refund of an earlier period does not end the subscription.
         if isRevocation, sale.expiresDate == renewal.renewalDate {
             status = SubscriptionStatus.revoked.rawValue
-            switchOff(&renewal)
+            // The purchaser's renewal goes on when a member of the family loses it.
+            if sale.inAppOwnershipType == Ownership.purchased.wireName { switchOff(&renewal) }
         } else if type == "REFUND_REVERSED", status == SubscriptionStatus.revoked.rawValue {
             let isOver = sale.expiresDate.map { $0 <= now } ?? true
             status = (isOver ? SubscriptionStatus.expired : .active).rawValue
@@ -113,7 +113,8 @@ struct NotifiedEvent {
         if type == "PRICE_INCREASE" {
             renewal.priceIncreaseStatus = subtype == "ACCEPTED" ? 1 : 0
         }
-        choose(&renewal, sale)
+        if isInvented { choose(&renewal) }
+        if redeemsLater { redeem(&renewal, sale) }
     }
 
     private func expire(_ renewal: inout JWSRenewalInfoDecodedPayload, _ status: inout Int) {
@@ -130,32 +131,26 @@ struct NotifiedEvent {
         switchOff(&renewal)
     }
 
-    /// What the customer has chosen.
-    private func choose(
-        _ renewal: inout JWSRenewalInfoDecodedPayload, _ sale: JWSTransactionDecodedPayload
-    ) {
-        switch (type, subtype) {
-        case ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED"): switchOn(&renewal, sale)
-        case ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED"): switchOff(&renewal)
-        case ("DID_CHANGE_RENEWAL_PREF", nil):
-            renewal.autoRenewProductId = renewal.productId
-            switchOn(&renewal, sale)
-        default: break
+    /// What the customer has chosen in an invented subscription.
+    private func choose(_ renewal: inout JWSRenewalInfoDecodedPayload) {
+        if (type, subtype) == ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED") {
+            switchOff(&renewal)
         }
         if choosesNext {
-            if let nextProduct, renewal.autoRenewProductId == renewal.productId {
-                renewal.autoRenewProductId = nextProduct
-            }
-            switchOn(&renewal, sale)
+            renewal.autoRenewProductId = renewal.productId.map { $0 + Self.nextSuffix }
         }
-        if redeemsLater, renewal.offerType == nil {
-            renewal.offerType = OfferKind.code.wireNumber
-            renewal.offerIdentifier = Self.offerID
-            renewal.offerDiscountType = Offer.PaymentMode.free.wireName
-            renewal.offerPeriod = Period(1, .month).description
-            switchOn(&renewal, sale)
-            if renewal.renewalPrice != nil { renewal.renewalPrice = 0 }
-        }
+    }
+
+    private func redeem(
+        _ renewal: inout JWSRenewalInfoDecodedPayload, _ sale: JWSTransactionDecodedPayload
+    ) {
+        guard renewal.offerType == nil else { return }
+        renewal.offerType = OfferKind.code.wireNumber
+        renewal.offerIdentifier = Self.offerID
+        renewal.offerDiscountType = Offer.PaymentMode.free.wireName
+        renewal.offerPeriod = Period(1, .month).description
+        switchOn(&renewal, sale)
+        if renewal.renewalPrice != nil { renewal.renewalPrice = 0 }
     }
 
     /// A member of the family, who pays nothing, has no price.

@@ -16,11 +16,29 @@ public enum NotificationKind {
         return subtype.map(subtypes.contains) ?? true
     }
 
+    /// Whether a notification of the type always has a subtype.
+    public static func needsSubtype(_ type: String) -> Bool { alwaysWithSubtype.contains(type) }
+
+    /// Whether a notification of the type is about a product of this kind. The types that
+    /// are about a subscription have its renewal.
+    public static func isAbout(_ type: String, isAutoRenewable: Bool) -> Bool {
+        switch type {
+        case oneTimeCharge: !isAutoRenewable
+        case consumptionRequest, "REFUND", "REFUND_DECLINED", "REFUND_REVERSED", revoke: true
+        default: isAutoRenewable
+        }
+    }
+
     /// All types, in alphabetical order.
     public static let types = subtypes.keys.sorted()
 
     /// The subtypes of a type, in alphabetical order.
     public static func subtypes(of type: String) -> [String] { subtypes[type]?.sorted() ?? [] }
+
+    private static let alwaysWithSubtype: Set = [
+        "DID_CHANGE_RENEWAL_STATUS", "EXTERNAL_PURCHASE_TOKEN", "PRICE_INCREASE",
+        renewalExtension, "SUBSCRIBED",
+    ]
 
     private static let subtypes: [String: Set<String>] = [
         consumptionRequest: [],

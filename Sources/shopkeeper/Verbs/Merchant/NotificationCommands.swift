@@ -19,9 +19,10 @@ struct NotifyCommand: AsyncParsableCommand {
             TEST without --to goes through the store like every other, and is in the history. \
             Any other type, such as DID_RENEW or EXPIRED/VOLUNTARY, is signed for a transaction \
             of a sandbox, or an invented one, and posted once to --to or the app's notification \
-            URL. The app need not exist. No purchase changes. The audit has what was signed, and \
-            the history the attempt, if it went to the URL of an app of the store. Every type \
-            also follows its event, as `shopkeeper buy` sends a ONE_TIME_CHARGE.
+            URL. The app need not exist, and the type must be one that Apple sends about such a \
+            product. No purchase changes. The audit has what was signed, and the history the \
+            attempt, if it went to the URL of an app of the store. Every type also follows its \
+            event, as `shopkeeper buy` sends a ONE_TIME_CHARGE.
             """)
 
     @Argument(help: "The type, with the subtype behind a slash: EXPIRED/VOLUNTARY.")
