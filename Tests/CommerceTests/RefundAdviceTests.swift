@@ -26,6 +26,7 @@ import Testing
         UNINTENDED_PURCHASE       | DELIVERED                 | -              | -      | 40  | prorated
         UNINTENDED_PURCHASE       | DELIVERED                 | -              | sample | 40  | declined
         UNINTENDED_PURCHASE       | DELIVERED                 | -              | -      | -   | full
+        UNINTENDED_PURCHASE       | DELIVERED                 | -              | sample | -   | declined
         """
 
     @Test(arguments: table.split(separator: "\n").map(String.init))
@@ -81,6 +82,22 @@ import Testing
         }
         #expect(grant.kind == .prorated && grant.percentage == 25_000)
         #expect(grant.sum.amount == Amount(milliunits: 2490))
+    }
+
+    @Test(arguments: [nil, .prorated] as [ConsumptionReport.Preference?])
+    func `a rest that is worth less than the smallest unit is declined`(
+        preference: ConsumptionReport.Preference?
+    ) throws {
+        func advice(used: Int) throws -> RefundAdvice? {
+            let report = ConsumptionReport(
+                version: 2, delivery: .delivered, isSampleProvided: false, used: used,
+                preference: preference)
+            return try Self.sale([try Self.requested(report)]).advice
+        }
+        // Of 9.99, a tenth of a percent is less than a cent.
+        #expect(try advice(used: 99_999) == .declined)
+        #expect(try advice(used: 99_900) == .declined)
+        #expect(try advice(used: 99_800) == .prorated)
     }
 
     @Test func `without a report only a period is prorated`() throws {

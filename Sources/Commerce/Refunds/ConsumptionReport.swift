@@ -67,6 +67,8 @@ public enum RefundAdvice: String, Hashable, Sendable, CaseIterable {
     ///    could try it before: declined.
     /// 5. A part was used: a sum for the rest. Otherwise the whole sum.
     ///
+    /// ``RefundableSale/advice`` declines where the sum for the rest would be nothing.
+    ///
     /// `unused`: the part that is left. Nil if it is unknown.
     public init(for wish: RefundWish, _ report: ConsumptionReport?, unused: UnusedTime?) {
         guard wish != .legal, let report, report.delivery == .delivered else {
@@ -83,7 +85,9 @@ public enum RefundAdvice: String, Hashable, Sendable, CaseIterable {
         case .decline: self = .declined
         case .full: self = .full
         case .prorated: self = byPart
-        case nil: self = report.isSampleProvided && byPart != .full ? .declined : byPart
+        case nil:
+            let isUntouched = unused?.percentage == ConsumptionReport.whole
+            self = report.isSampleProvided && !isUntouched ? .declined : byPart
         }
     }
 }

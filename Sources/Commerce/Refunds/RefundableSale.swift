@@ -72,10 +72,16 @@ public struct RefundableSale: Hashable, Sendable {
             open, RefundEvent(at: at, cause: cause, change: .informed(report: report)))
     }
 
-    /// What the request that waits for an answer should come to. Nil if none does.
+    /// What the request that waits for an answer should come to. Nil if none does. It is
+    /// declined if the price of what is unused is less than the currency's smallest unit,
+    /// because the customer would lose the product and get nothing.
     public var advice: RefundAdvice? {
         guard let open, let wish = refunds[Int(open) - 1].wish else { return nil }
-        return RefundAdvice(for: wish, refunds[Int(open) - 1].report, unused: unusedPart)
+        let part = unusedPart
+        let advice = RefundAdvice(for: wish, refunds[Int(open) - 1].report, unused: part)
+        let isPaid = total.amount.milliunits > 0
+        let isNothing = part.map { $0.share(of: total).amount.milliunits == 0 } ?? false
+        return advice == .prorated && isPaid && isNothing ? .declined : advice
     }
 
     /// Decides a request as advised. Nil if it was decided before.
