@@ -96,7 +96,7 @@ package struct HTTPShell: Sendable {
         // The rest of the process is certain to have half of the reserve.
         let descriptorMax = Int32(
             clamping: configuration.descriptors.map { $0.limit - $0.reserve / 2 } ?? .max)
-        let unparsed = UnparsedAnswers(shared, words, logger)
+        let unparsed = UnparsedAnswers(shared, handlers, words, logger)
         let idle = TimeAmount.nanoseconds(configuration.idleTimeout.nanoseconds)
         return Application(
             responder: ShellResponder(

@@ -86,6 +86,8 @@ final class HeldHead: ChannelInboundHandler {
 /// The head of a request with an unknown method, which no parser has read: of the
 /// first such request in a text.
 struct UnknownHead {
+    /// What the request asks for. Nil if its first line is not there.
+    private(set) var target: String?
     private var lines: [(name: String, value: String)] = []
     /// Whether the text may be the beginning of such a head, without its end.
     private(set) var mayGoOn: Bool
@@ -99,6 +101,8 @@ struct UnknownHead {
             return
         }
         mayGoOn = true
+        let words = rows[start].split(separator: " ")
+        target = words.count > 2 ? String(words[1]) : nil
         for (index, row) in rows.enumerated().dropFirst(start + 1) {
             guard let colon = row.firstIndex(of: ":") else {
                 // What follows the last line feed may become a line.

@@ -20,10 +20,16 @@ package protocol RequestHandler: Sendable {
     /// Restates the shell's own answer to an error in the form that the clients of a call's
     /// address expect, also for an address without a route. No time limit ends it.
     func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer
+
+    /// Returns the body in that form for a request whose method no parser knows, which
+    /// is no call. Nil for the shell's own form. `path`: of the request's address.
+    func unparsedBody(status: Int, path: String) -> [UInt8]?
 }
 
 extension RequestHandler {
     package func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer { answer }
+
+    package func unparsedBody(status: Int, path: String) -> [UInt8]? { nil }
 }
 
 /// A request with a known address.

@@ -25,28 +25,37 @@ enum ErrorResponse {
     /// request that may not ask here at all (403, 421) has not reached the door. Its
     /// answer is for the operator, and says what to set.
     static func asApple(_ answer: ErrorAnswer) -> ErrorAnswer {
-        let error: AppleErrorResponse
-        switch answer.response.status.code {
-        case 401, 403, 421: return answer
-        case 429: error = .rateLimitExceeded
-        case 400..<500, 501: error = .generalBadRequest
-        case 503: error = .generalInternalRetryable
-        default: error = .generalInternal
+        appleError(of: answer.response.status.code).map { restated(answer, as: $0) } ?? answer
+    }
+
+    /// Apple's error for a status of HTTP. Nil if the answer stays in the store's form.
+    static func appleError(of status: Int) -> AppleErrorResponse? {
+        switch status {
+        case 401, 403, 421: nil
+        case 429: .rateLimitExceeded
+        case 400..<500, 501: .generalBadRequest
+        case 503: .generalInternalRetryable
+        default: .generalInternal
         }
-        return restated(answer, as: error)
     }
 
     /// The same for a client of verifyReceipt.
     static func asReceiptStatus(_ answer: ErrorAnswer) -> ErrorAnswer {
-        let status: ReceiptStatus
-        switch answer.response.status.code {
-        case 403, 421: return answer
-        case 405: status = .notPost
-        case 400..<500, 501: status = .malformed
-        case 503: status = .unavailable
-        default: status = .internalError
+        receiptStatus(of: answer.response.status.code).map {
+            restated(answer, as: VerifyReceiptResponse($0))
+        } ?? answer
+    }
+
+    /// The status in the body for a status of HTTP. Nil if the answer stays in the store's
+    /// form.
+    static func receiptStatus(of status: Int) -> ReceiptStatus? {
+        switch status {
+        case 403, 421: nil
+        case 405: .notPost
+        case 400..<500, 501: .malformed
+        case 503: .unavailable
+        default: .internalError
         }
-        return restated(answer, as: VerifyReceiptResponse(status))
     }
 
     private static func restated(_ answer: ErrorAnswer, as body: some Encodable) -> ErrorAnswer {

@@ -268,6 +268,7 @@ import Testing
     @Test(
         arguments: [
             ("GET", "/inApps/v1/nothing", nil, 404), ("GET", "/inApps/", nil, 404),
+            ("GET", "/inApps", nil, 404), ("POST", "/realms/test-1/advancedCommerce", nil, 404),
             ("GET", "/realms/nowhere/inApps/v1/transactions/1", nil, 404),
             ("PUT", "/realms/nowhere/inApps/v1/messaging/image/1", nil, 404),
             ("DELETE", "/inApps/v1/transactions/1", nil, 405),
@@ -292,6 +293,7 @@ import Testing
 
     @Test(arguments: [
         ("DELETE", "/verifyReceipt", 405, 21_000), ("POST", "/verifyReceipt?x=1&x=2", 400, 21_002),
+        ("POST", "/verifyReceipt/", 404, 21_002),
     ])
     func `what HTTP refuses at verifyReceipt has a status`(
         method: String, path: String, status: Int, number: Int
@@ -301,6 +303,27 @@ import Testing
             #expect(reply.status == status)
             #expect(reply.header("Content-Type") == "application/json")
             #expect(try reply.decoded([String: Int].self) == ["status": number])
+        }
+    }
+
+    /// The last path is no address of Apple's, and the last host none of the store's.
+    @Test(arguments: [
+        ("FOO /inApps/v1/transactions/1", "localhost", #""errorCode":4000000"#),
+        ("FOO /inApps", "localhost", #""errorCode":4000000"#),
+        ("FOO /realms/test-1/advancedCommerce/v1/a?x=1", "localhost", #""errorCode":4000000"#),
+        ("FOO http://localhost/inApps/v1/a", "localhost", #""errorCode":4000000"#),
+        ("FOO /verifyReceipt", "localhost", #"{"status":21002}"#),
+        ("FOO /inAppsToo", "localhost", #""code":"methodUnknown""#),
+        ("FOO /inApps/v1/transactions/1", "evil.example", #""code":"hostUnknown""#),
+    ])
+    func `an unknown method at Apple's addresses has Apple's form`(
+        start: String, host: String, part: String
+    ) async throws {
+        try await TestServer.with { server in
+            let reply = try await RawReply.get(start, host: host, server)
+            let status = host == "localhost" ? 501 : 421
+            #expect(reply.hasPrefix("HTTP/1.1 \(status)"), "\(reply)")
+            #expect(reply.contains(part), "\(reply)")
         }
     }
 
@@ -347,8 +370,13 @@ import Testing
 /// An answer to an address that no URL can have.
 private enum RawReply {
     static func get(_ path: String, _ server: TestServer) async throws -> String {
+        try await get("GET \(path)", host: "localhost", server)
+    }
+
+    static func get(_ start: String, host: String, _ server: TestServer) async throws -> String {
         let connection = try RawConnection(port: server.port)
-        try connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        try connection.send(
+            "\(start) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
         return await connection.receive()
     }
 }

@@ -41,10 +41,23 @@ struct KeyedDoors: RequestHandler {
     func explain(_ error: any Error) -> ErrorAnswer? { ErrorResponse.answer(error) }
 
     func restate(_ answer: ErrorAnswer, of call: Call) async -> ErrorAnswer {
-        let path = RealmPath(call.request.uri.path).path
-        if path == "/verifyReceipt" { return ErrorResponse.asReceiptStatus(answer) }
-        let isApples = path.hasPrefix("/inApps/") || path.hasPrefix("/advancedCommerce/")
-        return isApples ? ErrorResponse.asApple(answer) : answer
+        switch ApplesProtocol(at: call.request.uri.path) {
+        case .serverAPI: ErrorResponse.asApple(answer)
+        case .receipts: ErrorResponse.asReceiptStatus(answer)
+        case nil: answer
+        }
+    }
+
+    func unparsedBody(status: Int, path: String) -> [UInt8]? {
+        switch ApplesProtocol(at: path) {
+        case .serverAPI:
+            ErrorResponse.appleError(of: status).flatMap { try? Response.jsonBytes($0) }
+        case .receipts:
+            ErrorResponse.receiptStatus(of: status).flatMap {
+                try? Response.jsonBytes(VerifyReceiptResponse($0))
+            }
+        case nil: nil
+        }
     }
 
     /// The parts of Apple's protocol that this store does not have, by the beginnings
@@ -111,6 +124,24 @@ struct KeyedDoors: RequestHandler {
             return call
         case .otherDoor: throw RequestMistake.keyOfAnotherDoor(door)
         case .refused: throw RequestMistake.keyWrong(door)
+        }
+    }
+}
+
+/// The protocol of Apple's that the clients of an address speak, whether there is a route
+/// or not.
+private enum ApplesProtocol {
+    case serverAPI, receipts
+
+    init?(at path: String) {
+        let parts = RealmPath(path).path.split(
+            separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count > 1, parts[0].isEmpty else { return nil }
+        switch parts[1] {
+        case "inApps", "advancedCommerce": self = .serverAPI
+        // With a slash at its end it is no route.
+        case "verifyReceipt" where parts.count == 2 || parts[2].isEmpty: self = .receipts
+        default: return nil
         }
     }
 }
