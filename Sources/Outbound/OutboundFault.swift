@@ -20,7 +20,8 @@ public struct OutboundFault: Error, Sendable, CustomStringConvertible {
         public static let noAnswer = Code("noAnswer")
         /// Sending or receiving failed.
         public static let socket = Code("socket")
-        /// The answer is not HTTP.
+        /// The answer is not HTTP: its beginning, a chunk of its body, or another protocol
+        /// that was not asked for.
         public static let invalidAnswer = Code("invalidAnswer")
         /// The answer ended before its announced length.
         public static let cutShort = Code("cutShort")
@@ -34,7 +35,8 @@ public struct OutboundFault: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// One sentence, without the URL.
     public let reason: String
-    /// The status of the answer, if it arrived before the failure.
+    /// The status of the answer, if it arrived before the failure. Nil if the head was
+    /// given up because of its length.
     public let status: Int?
     /// Whether the server may have received the request. If false, a retry
     /// cannot repeat anything.

@@ -32,6 +32,7 @@ final class Transfer: @unchecked Sendable {
     private var isHeadWhole = false
     private var body: [UInt8] = []
     private var isTooLarge = false
+    private var isHeadTooLong = false
     private var isStreaming = false
     private var isStopped = false
     private var metRefusedAddress = false
@@ -151,7 +152,7 @@ final class Transfer: @unchecked Sendable {
     fileprivate func take(head bytes: UnsafeRawBufferPointer) -> Bool {
         headBytes += bytes.count
         guard headBytes <= Self.headBytesMax else {
-            isTooLarge = true
+            (isTooLarge, isHeadTooLong) = (true, true)
             return false
         }
         let line = String(decoding: bytes, as: UTF8.self)
@@ -188,15 +189,36 @@ final class Transfer: @unchecked Sendable {
         }
         let reason = String(cString: curl_easy_strerror(code))
         if isStopped { return fail(fault(.cancelled, "the stream ended it"), leaving: multi) }
-        fail(fault(Self.meaning(code, metRefusedAddress, isTooLarge), reason), leaving: multi)
+        let isForeign = code == CURLE_RECV_ERROR && isHeadWhole && !isConnectionBroken
+        // Nothing of ours asks for another protocol.
+        let isSwitched = code == CURLE_GOT_NOTHING && status == 101
+        let meaning =
+            isForeign || isSwitched
+            ? .invalidAnswer : Self.meaning(code, metRefusedAddress, isTooLarge)
+        fail(fault(meaning, reason), leaving: multi)
     }
 
-    /// Makes a fault that includes how far the call had come.
+    /// Whether the socket itself failed. curl reports bytes that are no chunk of a body
+    /// under the same name.
+    private var isConnectionBroken: Bool {
+        var number = 0
+        if let easy { ccurl_get_long(easy, CURLINFO_OS_ERRNO, &number) }
+        return Self.brokenConnections.contains(Int32(truncatingIfNeeded: number))
+    }
+
+    private static let brokenConnections: Set<Int32> = [
+        ECONNABORTED, ECONNRESET, EHOSTUNREACH, ENETDOWN, ENETRESET, ENETUNREACH, ENOTCONN, EPIPE,
+        ETIMEDOUT,
+    ]
+
+    /// Makes a fault that includes how far the call had come. A head that is given up has
+    /// not answered.
     func fault(_ code: OutboundFault.Code, _ reason: String) -> OutboundFault {
         var sentBytes = 0
         if let easy { ccurl_get_long(easy, CURLINFO_REQUEST_SIZE, &sentBytes) }
         return OutboundFault(
-            code, reason, status: status == 0 ? nil : status, mayHaveBeenSent: sentBytes > 0)
+            code, reason, status: status == 0 || isHeadTooLong ? nil : status,
+            mayHaveBeenSent: sentBytes > 0)
     }
 
     func fail(_ fault: OutboundFault, leaving multi: UnsafeMutableRawPointer? = nil) {

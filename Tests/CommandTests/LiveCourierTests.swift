@@ -25,6 +25,7 @@ import Testing
 
     @Test func `every end has its word`() async throws {
         let long = String(repeating: "a", count: 100_000)
+        let line = "X-Long: " + String(repeating: "a", count: 8000) + "\r\n"
         let cases: [(ScriptedPeer.Manner, SendAttemptResult, Int?)] = [
             (.answer(ScriptedPeer.response("200 OK")), .success, 200),
             (.answer(ScriptedPeer.response("206 Partial", "thanks")), .success, 206),
@@ -54,6 +55,16 @@ import Testing
             (.readThenReset, .socketIssue, nil),
             (.readThenHangUp, .noResponse, nil),
             (.answer("hello\r\n"), .invalidResponse, nil),
+            (
+                .answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab"),
+                .invalidResponse, 200
+            ),
+            (.answer("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n"), .invalidResponse, 101),
+            // A head that does not end is no answer.
+            (
+                .answer("HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 20)),
+                .invalidResponse, nil
+            ),
             (.answer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na"), .prematureClose, 200),
         ]
         for (manner, result, status) in cases {

@@ -62,7 +62,7 @@ struct LiveCourier: Courier {
     }
 
     /// Converts a fault to Apple's names. A complete head counts as an answer,
-    /// however long the body, because the body is not used.
+    /// however long the body, because the body is not used. A head without end is none.
     static func delivery(_ fault: OutboundFault) -> Delivery {
         if fault.code == .answerTooLarge, let status = fault.status {
             return Delivery(status: status)
