@@ -55,7 +55,8 @@ struct CompactJWS: Sendable {
             return try StrictJSON.decode(type, from: json)
         } catch {
             throw VerificationFailure(
-                breaking: .header, "the header is not the JSON expected: \(error)")
+                breaking: .header,
+                "the header is not the JSON expected: \(VerificationFailure.reason(error))")
         }
     }
 

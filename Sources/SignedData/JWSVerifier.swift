@@ -112,7 +112,8 @@ public final class JWSVerifier: Sendable {
             return try StrictJSON.decode(type, from: bytes)
         } catch {
             throw VerificationFailure(
-                breaking: .payload, "the payload is not the JSON expected: \(error)")
+                breaking: .payload,
+                "the payload is not the JSON expected: \(VerificationFailure.reason(error))")
         }
     }
 }

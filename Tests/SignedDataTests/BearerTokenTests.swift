@@ -115,6 +115,27 @@ import Testing
         #expect(refusal { try BearerToken.parse(Tamper.header(token, header)) }?.code == code)
     }
 
+    @Test(arguments: [
+        (
+            #"{"alg":"ES256","kid":7}"#,
+            "the header is not the JSON expected: `kid`: a string is expected"
+        ),
+        (#"{"alg":"none","kid":"K"}"#, "the token's alg must be ES256, not none"),
+        (#"{"kid":"K"}"#, "the token's alg must be ES256, not absent"),
+        (#"{"alg":"a\u0007","kid":"K"}"#, "the token's alg must be ES256, not a text of 2 bytes"),
+        (
+            #"{"kid":"K","alg":"\#(String(repeating: "A", count: 4000))"}"#,
+            "the token's alg must be ES256, not a text of 4000 bytes"
+        ),
+    ])
+    func `a refusal names the field, and repeats no long text`(
+        header: String, message: String
+    ) throws {
+        let token = try signer().token(now: Sample.now)
+
+        #expect(refusal { try BearerToken.parse(Tamper.header(token, header)) }?.message == message)
+    }
+
     @Test(arguments: ["", "x", "a.b", "a.b.c.d", "Bearer a.b.c"])
     func `texts that are no tokens are refused`(text: String) {
         #expect(refusal { try BearerToken.parse(text) }?.code == .malformed)

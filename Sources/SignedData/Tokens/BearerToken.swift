@@ -32,7 +32,8 @@ public struct BearerToken: Sendable {
         let header = try jws.header(TokenHeader.self)
         guard header.alg == "ES256" else {
             throw VerificationFailure(
-                .algorithm, "the token's alg must be ES256, not \(header.alg ?? "absent")")
+                .algorithm,
+                "the token's alg must be ES256, not \(header.alg.map(shown) ?? "absent")")
         }
         guard !header.hasCritical else {
             throw VerificationFailure(
@@ -49,6 +50,16 @@ public struct BearerToken: Sendable {
         }
         return BearerToken(keyID: keyID, jws: jws, claims: claims)
     }
+
+    /// The name of an algorithm for a message. All are short.
+    private static func shown(_ algorithm: String) -> String {
+        let isName =
+            algorithm.utf8.count <= algorithmBytesMax
+            && algorithm.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        return isName ? algorithm : "a text of \(algorithm.utf8.count) bytes"
+    }
+
+    private static let algorithmBytesMax = 16
 
     /// Verifies the signature (`signature`) and the audience (`audience`; in a
     /// list one match is enough), and that the token has not expired
