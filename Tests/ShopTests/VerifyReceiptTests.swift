@@ -94,6 +94,30 @@ import Testing
         #expect(wrong["status"] as? Int == 21_004 && wrong.count == 1)
     }
 
+    @Test func `the flag for old transactions has several forms`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy("news", purchaseID(1), session: session)
+        try await world.jump(Period(1, .month))
+        let (receipt, secret) = (try await world.receiptText(session), try await world.secret())
+        func answer(_ flag: String) async throws -> Object {
+            try await world.answer(
+                #"{"receipt-data":"\#(receipt)","password":"\#(secret)","#
+                    + #""exclude-old-transactions":\#(flag)}"#)
+        }
+
+        for (flag, count) in [
+            ("true", 1), (#""true""#, 1), ("1", 1), (#""1""#, 1), ("false", 2), (#""false""#, 2),
+            ("0", 2), (#""0""#, 2), ("null", 2),
+        ] {
+            let latest = try await answer(flag)["latest_receipt_info"] as? [Object]
+            #expect(latest?.count == count, "\(flag)")
+        }
+        for flag in ["2", "-1", #""yes""#, "[]"] {
+            #expect(try await answer(flag)["status"] as? Int == 21_002, "\(flag)")
+        }
+    }
+
     @Test func `each status has its cause`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         _ = try await world.store.createRealm(

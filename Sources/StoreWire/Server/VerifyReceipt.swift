@@ -9,7 +9,8 @@ public struct VerifyReceiptRequest: Hashable, Sendable, Codable {
     public var receiptData: String?
     /// The app's shared secret. Required for receipts with subscriptions.
     public var password: String?
-    /// Whether to return only the last transaction of each subscription.
+    /// Whether to return only the last transaction of each subscription. Read also as the
+    /// text `true` or `false` and the number 1 or 0, which old servers send.
     public var excludesOldTransactions: Bool?
 
     private enum CodingKeys: String, CodingKey {
@@ -24,6 +25,36 @@ public struct VerifyReceiptRequest: Hashable, Sendable, Codable {
         self.receiptData = receiptData
         self.password = password
         self.excludesOldTransactions = excludesOldTransactions
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        receiptData = try fields.decodeIfPresent(String.self, forKey: .receiptData)
+        password = try fields.decodeIfPresent(String.self, forKey: .password)
+        excludesOldTransactions = try fields.decodeIfPresent(
+            LenientFlag.self, forKey: .excludesOldTransactions)?.isSet
+    }
+
+    /// A flag in one of the forms that clients write it in.
+    private struct LenientFlag: Decodable {
+        let isSet: Bool
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if let flag = try? value.decode(Bool.self) {
+                isSet = flag
+            } else if let number = try? value.decode(Int.self), (0...1).contains(number) {
+                isSet = number == 1
+            } else {
+                switch try value.decode(String.self) {
+                case "true", "1": isSet = true
+                case "false", "0": isSet = false
+                default:
+                    throw DecodingError.dataCorruptedError(
+                        in: value, debugDescription: "true or false is expected")
+                }
+            }
+        }
     }
 }
 
