@@ -181,6 +181,22 @@ import Testing
         #expect(ended.usableUntil == nil && ended.status(at: story.now) == .expired)
     }
 
+    @Test func `a renewal that is off ends before the event says so, and another does not`()
+        throws
+    {
+        var story = SubscriptionStory()
+        _ = try story.play("2026-04-01", "buy monthly")
+        let renewing = try #require(story.subscription)
+        _ = try story.play("2026-04-02", "off")
+        let off = try #require(story.subscription)
+        let end = off.current.end
+
+        #expect(off.status(at: end.adding(milliseconds: -1)) == .active)
+        #expect(off.status(at: end) == .expired && off.status == .active)
+        #expect(off.state(at: end) == .expired(reason: .cancelled, at: end))
+        #expect(renewing.status(at: end) == .active)
+    }
+
     @Test func `the period that the customer may use is shown`() throws {
         var story = SubscriptionStory()
         _ = try story.play("2026-04-01", "buy monthly")

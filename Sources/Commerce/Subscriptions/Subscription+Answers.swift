@@ -57,7 +57,17 @@ extension Subscription {
     /// What merchants are shown at an instant. It is revoked while the next period, which
     /// was charged ahead, waits for the end of one that was given back.
     public func status(at instant: Timestamp) -> SubscriptionStatus {
-        revoked(at: instant) == nil ? status : .revoked
+        revoked(at: instant) == nil ? state(at: instant).status : .revoked
+    }
+
+    /// The state at an instant. The end of a subscription whose renewal is switched off is
+    /// certain, so it is expired then, also while the event that says so is still due. What
+    /// a charge at the end comes to is not known before.
+    public func state(at instant: Timestamp) -> State {
+        guard case .active = state, !renewal.isOn, !isCommitted, instant >= current.end else {
+            return state
+        }
+        return .expired(reason: renewal.stop ?? .other, at: current.end)
     }
 
     /// The transaction that ``status(at:)`` is about: of the current period, or of the
@@ -72,8 +82,12 @@ extension Subscription {
     }
 
     /// The state that its last event left it in.
-    public var status: SubscriptionStatus {
-        switch state {
+    public var status: SubscriptionStatus { state.status }
+}
+
+extension Subscription.State {
+    fileprivate var status: SubscriptionStatus {
+        switch self {
         case .active: .active
         case .unpaid(let failure): failure.graceUntil == nil ? .retry : .grace
         case .expired: .expired

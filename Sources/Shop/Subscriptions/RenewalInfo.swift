@@ -81,7 +81,7 @@ extension SubscriptionRow {
             state(end, renewal, in: &payload)
         }
         payload.priceIncreaseStatus = subscription.increase.map { $0.isAgreed ? 1 : 0 }
-        state(subscription.state, in: &payload)
+        state(subscription.state(at: signedAt), in: &payload)
         return payload
     }
 
