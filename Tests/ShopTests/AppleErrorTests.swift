@@ -22,6 +22,10 @@ import Testing
         4000005 | refunds {own} x
         4000005 | history {own} revision=a_007_1
         4000005 | history {own} revision=
+        4000005 | history {own} revision=a_9000000_1
+        4000005 | history {own} sort=DESCENDING&revision=d_9000000_1
+        4000005 | history {own} revision=a_1_5_1_1
+        4000005 | refunds {own} a_5_{own}
         4000006 | info x
         4000006 | info 0{own}
         4000006 | info +{own}

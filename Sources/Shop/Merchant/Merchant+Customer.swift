@@ -5,15 +5,9 @@ import Storage
 import StoreWire
 
 extension Merchant {
-    /// Returns the customer to whom a transaction, or the app's own transaction, of
-    /// this app belongs. Throws ``AppleRefusal``, in order: 4000006, 4040010 (also
-    /// for another app's).
-    func customer(of id: String) async throws -> CustomerID {
-        try await lookUp(ofCustomerOf: id) { customer, _ in customer }
-    }
-
-    /// Finds the customer of a transaction and looks up facts of them, in one read. Throws
-    /// like ``customer(of:)``.
+    /// Finds the customer to whom a transaction, or the app's own transaction, of this app
+    /// belongs, and looks up facts of them, in one read. Throws ``AppleRefusal``, in order:
+    /// 4000006, 4040010 (also for another app's).
     func lookUp<Answer: Sendable>(
         ofCustomerOf id: String,
         _ body: @escaping @Sendable (CustomerID, any Reading) throws -> Answer
@@ -33,7 +27,7 @@ extension Merchant {
     }
 
     /// Returns the customer of a transaction, and the time of what is signed for them. Throws
-    /// like ``customer(of:)``.
+    /// like ``lookUp(ofCustomerOf:_:)``.
     func customerAndTime(of id: String) async throws -> (CustomerID, Timestamp) {
         let wall = realm.ports.wall.now
         return try await lookUp(ofCustomerOf: id) { [now] customer, reading in
@@ -121,6 +115,14 @@ extension Statement {
             WHERE a.app_transaction_id = $1 AND a.bundle_id = $2
             """)
 
+        /// How far a customer's history has come, and the customer's time.
+        static let reach = Statement(
+            "merchants.reach", [.integer],
+            """
+            SELECT \(Lines.lineColumns), h.revision
+            FROM \(Lines.withClocks) JOIN customers h ON h.customer_id = $1
+            """)
+
         /// A customer's transactions before a place, the last changed first.
         static let historyBackwards = Statement(
             "merchants.historyBackwards", [.integer, .text, .integer, .integer, .integer],
@@ -189,7 +191,7 @@ extension Statement {
             """)
 
         static let all = [
-            customer, customerOfApp, historyBackwards, setToken, shared, appTransaction,
+            customer, customerOfApp, reach, historyBackwards, setToken, shared, appTransaction,
             inReceipt,
         ]
     }

@@ -7,6 +7,8 @@ public import StoreWire
 extension Merchant {
     /// The most transactions on one page.
     static let transactionPage = 20
+    /// The most refunds in the earlier form, which has no pages.
+    private static let refundsWithoutPages = 50
     /// How many rows are read at once, before the filters.
     private static let rowsRead = 200
 
@@ -18,20 +20,86 @@ extension Merchant {
     ///
     /// Throws ``AppleRefusal``, in order: 4000005, 4000015, 4000016, 4000013,
     /// 4000023, 4000022, 4000021, 4000024, 4000026, 4000030, 4000025, 4000006,
-    /// 4040010.
+    /// 4040010, and 4000005 for a revision that this history has not given out since
+    /// the realm was last reset, restored or loaded from a snapshot.
     public func history(
         of id: String, omitsFinishedConsumables: Bool, _ parameters: (String) -> [String]
     ) async throws -> HistoryResponse {
         let filter = try TransactionFilter(
             parameters, omitsFinishedConsumables: omitsFinishedConsumables)
-        let (customer, now) = try await customerAndTime(of: id)
-        var (place, found) = (filter.start, [TransactionFacts]())
+        let opened = try await open(filter.list, of: id, at: filter.token)
+        let page = try await page(
+            Self.transactionPage, of: opened, where: { filter.admits($0) })
+        return HistoryResponse(
+            revision: page.revision, hasMore: page.hasMore, bundleId: bundleID.value,
+            appAppleId: try await officialID,
+            environment: realm.description.environment.rawValue,
+            signedTransactions: try page.found.map { try realm.sign($0, at: opened.now) })
+    }
+
+    /// Returns the customer's transactions that were refunded or revoked, in the order
+    /// in which they last changed: `GET /inApps/v2/refund/lookup/{transactionId}`. Not
+    /// by date, because a clock can be set back. Throws ``AppleRefusal``, in order:
+    /// 4000005, 4000006, 4040010, and 4000005 as ``history(of:omitsFinishedConsumables:_:)``.
+    public func refundHistory(
+        of id: String, revision: String?
+    ) async throws -> RefundHistoryResponse {
+        let token = try revision.map { text in
+            guard let token = HistoryToken(text, of: .refunds) else {
+                throw AppleRefusal(.invalidRequestRevision)
+            }
+            return token
+        }
+        let opened = try await open(.refunds, of: id, at: token)
+        let page = try await page(
+            Self.transactionPage, of: opened, where: { $0.revokedAt != nil })
+        return RefundHistoryResponse(
+            signedTransactions: try page.found.map { try realm.sign($0, at: opened.now) },
+            revision: page.revision, hasMore: page.hasMore)
+    }
+
+    /// The same in the earlier form: at most 50, the last first: `GET
+    /// /inApps/v1/refund/lookup/{originalTransactionId}`. Throws ``AppleRefusal``,
+    /// in order: 4000008, 4040005.
+    public func refundHistoryV1(of id: String) async throws -> RefundLookupResponse {
+        let facts = try await transaction(
+            id, invalid: .invalidOriginalTransactionId, unknown: .originalTransactionIdNotFound)
+        let wall = realm.ports.wall.now
+        let opened = try await realm.lookUp(of: facts.customer) {
+            try OpenedHistory(.descending, of: facts.customer, at: nil, wall: wall, $0)
+        }
+        let page = try await page(
+            Self.refundsWithoutPages, of: opened, where: { $0.revokedAt != nil })
+        return RefundLookupResponse(
+            signedTransactions: try page.found.map { try realm.sign($0, at: opened.now) })
+    }
+
+    /// Finds a customer's list, and its place. Throws ``AppleRefusal``, in order: 4000006,
+    /// 4040010, 4000005.
+    private func open(
+        _ list: HistoryToken.List, of id: String, at token: HistoryToken?
+    ) async throws -> OpenedHistory {
+        let wall = realm.ports.wall.now
+        return try await lookUp(ofCustomerOf: id) { customer, reading in
+            let opened = try OpenedHistory(list, of: customer, at: token, wall: wall, reading)
+            guard token?.isValid(in: opened.reach) ?? true else {
+                throw AppleRefusal(.invalidRequestRevision)
+            }
+            return opened
+        }
+    }
+
+    /// Reads a list on from its place, until a page is full or nothing is left.
+    private func page(
+        _ limit: Int, of opened: OpenedHistory, where isWanted: (TransactionFacts) -> Bool
+    ) async throws -> HistoryPage {
+        var (place, found) = (opened.place, [TransactionFacts]())
         var hasMore = false
         while true {
-            let rows = try await rows(of: customer, from: place, isAscending: filter.isAscending)
+            let rows = try await rows(of: opened, from: place)
             for row in rows {
-                if filter.admits(row) {
-                    guard found.count < Self.transactionPage else {
+                if isWanted(row) {
+                    guard found.count < limit else {
                         hasMore = true
                         break
                     }
@@ -41,123 +109,51 @@ extension Merchant {
             }
             if hasMore || rows.count < Self.rowsRead { break }
         }
-        return HistoryResponse(
-            revision: place.token(isAscending: filter.isAscending), hasMore: hasMore,
-            bundleId: bundleID.value, appAppleId: try await officialID,
-            environment: realm.description.environment.rawValue,
-            signedTransactions: try found.map { try realm.sign($0, at: now) })
+        let token = HistoryToken(opened.list, place, generation: opened.reach.generation)
+        return HistoryPage(found: found, revision: token.text, hasMore: hasMore)
     }
 
     private func rows(
-        of customer: CustomerID, from place: HistoryPlace, isAscending: Bool
+        of opened: OpenedHistory, from place: HistoryPlace
     ) async throws -> [TransactionFacts] {
-        let statement: Statement = isAscending ? .Transactions.since : .Merchants.historyBackwards
+        let isBackwards = opened.list == .descending
+        let statement: Statement =
+            isBackwards ? .Merchants.historyBackwards : .Transactions.since
         let values: [SQLValue] = [
-            .integer(customer.value), .text(bundleID.value), .integer(place.revision),
+            .integer(opened.customer.value), .text(bundleID.value), .integer(place.revision),
             .integer(place.transaction), .integer(Int64(Self.rowsRead)),
         ]
-        return try await realm.read(of: customer) {
+        return try await realm.read(of: opened.customer) {
             try $0.query(statement, values).map(TransactionFacts.init(row:))
         }
     }
+}
 
-    /// Returns the customer's transactions that were refunded or revoked, by the
-    /// date of that: `GET /inApps/v2/refund/lookup/{transactionId}`. Throws
-    /// ``AppleRefusal``, in order: 4000005, 4000006, 4040010.
-    public func refundHistory(
-        of id: String, revision: String?
-    ) async throws -> RefundHistoryResponse {
-        let place = try revision.map { token in
-            guard let place = HistoryPlace(token, isAscending: true) else {
-                throw AppleRefusal(.invalidRequestRevision)
-            }
-            return place
-        }
-        let all = try await revoked(of: try await customer(of: id))
-        let left = all.filter { facts in
-            place.map { $0.isBefore(HistoryPlace(revoked: facts)) } ?? true
-        }
-        let page = left.prefix(Self.transactionPage)
-        let last = page.last.map(HistoryPlace.init(revoked:)) ?? place ?? .first
-        return RefundHistoryResponse(
-            signedTransactions: try await signed(page), revision: last.token(isAscending: true),
-            hasMore: left.count > page.count)
-    }
+/// A customer's list at the place from which it is asked for.
+private struct OpenedHistory: Sendable {
+    let list: HistoryToken.List
+    let customer: CustomerID
+    let place: HistoryPlace
+    let reach: HistoryReach
+    /// The time of what is signed for the customer.
+    let now: Timestamp
 
-    /// The same in the earlier form: at most 50, the last first: `GET
-    /// /inApps/v1/refund/lookup/{originalTransactionId}`. Throws ``AppleRefusal``,
-    /// in order: 4000008, 4040005.
-    public func refundHistoryV1(of id: String) async throws -> RefundLookupResponse {
-        let facts = try await transaction(
-            id, invalid: .invalidOriginalTransactionId, unknown: .originalTransactionIdNotFound)
-        let all = try await revoked(of: facts.customer)
-        return RefundLookupResponse(
-            signedTransactions: try await signed(all.reversed().prefix(50)))
-    }
-
-    private func revoked(of customer: CustomerID) async throws -> [TransactionFacts] {
-        var (place, found) = (HistoryPlace.first, [TransactionFacts]())
-        while true {
-            let rows = try await rows(of: customer, from: place, isAscending: true)
-            found += rows.filter { $0.revokedAt != nil }
-            guard rows.count == Self.rowsRead, let last = rows.last else { break }
-            place = HistoryPlace(last)
-        }
-        return found.sorted { HistoryPlace(revoked: $0).isBefore(HistoryPlace(revoked: $1)) }
-    }
-
-    private func signed(_ page: some Sequence<TransactionFacts>) async throws -> [String] {
-        var signed: [String] = []
-        for facts in page {
-            signed.append(try realm.sign(facts, at: try await now(of: facts.customer)))
-        }
-        return signed
+    init(
+        _ list: HistoryToken.List, of customer: CustomerID, at token: HistoryToken?,
+        wall: Timestamp, _ reading: any Reading
+    ) throws {
+        let row = try reading.first(Statement.Merchants.reach, [.integer(customer.value)])
+        guard let row else { throw CustomerLine.missing }
+        let clock = try ClockRow(row)
+        (self.list, self.customer, place) = (list, customer, token?.place ?? list.start)
+        reach = HistoryReach(
+            generation: clock.generation, revision: try row.integer("revision"))
+        now = clock.now(wall: wall)
     }
 }
 
-/// A place in a history: of a revision, or of a date, and a transaction. Its text is
-/// what merchants call a revision.
-struct HistoryPlace: Hashable, Sendable {
-    let revision: Int64
-    let transaction: Int64
-
-    /// Before everything.
-    static let first = HistoryPlace(revision: -1, transaction: 0)
-    /// After everything.
-    static let last = HistoryPlace(revision: .max, transaction: .max)
-
-    init(revision: Int64, transaction: Int64) {
-        (self.revision, self.transaction) = (revision, transaction)
-    }
-
-    init(_ facts: TransactionFacts) {
-        self.init(revision: facts.revision, transaction: facts.id.value)
-    }
-
-    /// The place among what was revoked.
-    init(revoked facts: TransactionFacts) {
-        self.init(
-            revision: facts.revokedAt?.milliseconds ?? 0, transaction: facts.id.value)
-    }
-
-    func isBefore(_ other: HistoryPlace) -> Bool {
-        (revision, transaction) < (other.revision, other.transaction)
-    }
-}
-
-extension HistoryPlace {
-    /// Parses a ``token(isAscending:)`` of the same order. Nil if the text is none.
-    init?(_ token: String, isAscending: Bool) {
-        let parts = token.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[0] == (isAscending ? "a" : "d"),
-            let revision = parts[1] == "none" ? -1 : Edge.number(parts[1]),
-            let transaction = Edge.number(parts[2])
-        else { return nil }
-        self.init(revision: revision, transaction: transaction)
-    }
-
-    func token(isAscending: Bool) -> String {
-        let number = revision < 0 ? "none" : "\(revision)"
-        return "\(isAscending ? "a" : "d")_\(number)_\(transaction)"
-    }
+private struct HistoryPage {
+    let found: [TransactionFacts]
+    let revision: String
+    let hasMore: Bool
 }

@@ -5,8 +5,9 @@ import StoreWire
 
 /// Which of a customer's transactions a merchant's server asks for.
 struct TransactionFilter: Sendable {
-    let isAscending: Bool
-    let start: HistoryPlace
+    let list: HistoryToken.List
+    /// Nil for the list's beginning.
+    let token: HistoryToken?
     private let omitsFinishedConsumables: Bool
     private let purchasedFrom: Timestamp?
     private let purchasedBefore: Timestamp?
@@ -22,8 +23,8 @@ struct TransactionFilter: Sendable {
         func one(_ name: String) -> String? { parameters(name).first }
         self.omitsFinishedConsumables = omitsFinishedConsumables
         let sort = one("sort")
-        isAscending = sort != "DESCENDING"
-        start = try Self.start(one("revision"), isAscending: isAscending)
+        list = sort == "DESCENDING" ? .descending : .ascending
+        token = try Self.token(one("revision"), of: list)
         purchasedFrom = try Self.date(one("startDate"), .invalidStartDate)
         purchasedBefore = try Self.date(one("endDate"), .invalidEndDate)
         if let purchasedFrom, let purchasedBefore, purchasedFrom >= purchasedBefore {
@@ -67,12 +68,14 @@ struct TransactionFilter: Sendable {
             && isRevoked.map { $0 == (facts.revokedAt != nil) } ?? true
     }
 
-    private static func start(_ token: String?, isAscending: Bool) throws -> HistoryPlace {
-        guard let token else { return isAscending ? .first : .last }
-        guard let place = HistoryPlace(token, isAscending: isAscending) else {
+    private static func token(
+        _ text: String?, of list: HistoryToken.List
+    ) throws -> HistoryToken? {
+        guard let text else { return nil }
+        guard let token = HistoryToken(text, of: list) else {
             throw AppleRefusal(.invalidRequestRevision)
         }
-        return place
+        return token
     }
 
     /// A date may be as late as a number can be: Apple allows dates in the future.
