@@ -141,7 +141,7 @@ import Testing
                 if let id = known?.running(at: event.at)?.transaction {
                     sales[id]?.isReplaced = true
                 }
-            case .extended(let end):
+            case .extended(let end, _):
                 if let id = known?.current.transaction { sales[id]?.end = end }
             case .expired where event.at < known?.end ?? event.at:
                 for (id, sale) in sales where event.at < sale.end {

@@ -287,7 +287,7 @@ extension SubscriptionStory {
         case .failedAgain: "failedAgain"
         case .graceEnded: "graceEnded"
         case .expired(let reason): "expired \(reason)"
-        case .extended(let end): "extended \(day(end))"
+        case .extended(let end, _): "extended \(day(end))"
         case .refunded: "refunded"
         case .revoked: "revoked"
         case .refundReversed: "reversed"

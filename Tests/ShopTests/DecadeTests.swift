@@ -223,7 +223,7 @@ extension TestWorld {
                 }
                 paidUntil = period.end
             }
-            if case .extended(let end) = event.change { paidUntil = end }
+            if case .extended(let end, _) = event.change { paidUntil = end }
             if whole == nil { whole = Subscription(first: event) } else { whole?.apply(event) }
             guard let usable = whole?.usableUntil else { continue }
             let grace = GracePeriod.sixteenDays.end(from: paidUntil, length: Period(1, .month))

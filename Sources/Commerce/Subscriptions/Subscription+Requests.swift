@@ -75,16 +75,24 @@ extension Subscription {
     /// No extension ends later: a few years after clocks stop.
     static let latestEnd = RealmClock.latest.adding(seconds: 5 * 366 * 86_400)
 
-    /// Moves the next renewal. The customer does not pay for the time.
+    /// Moves the next renewal. The customer does not pay for the time. `reason`: the code
+    /// that a merchant's server gave.
     public func extended(
-        days: Int, at: Timestamp, cause: SubscriptionEvent.Cause
+        days: Int, reason: Int? = nil, at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         if case .unpaid = state { throw .unpaid }
         guard !hasEnded, at < current.end else { throw .ended }
         guard (1...Self.extensionDaysMax).contains(days) else { throw .daysOutOfRange }
-        let end = current.end.adding(seconds: Int64(days) * 86_400)
+        let end = end(extendedBy: days)
         guard end <= Self.latestEnd else { throw .daysOutOfRange }
-        return [SubscriptionEvent(at: at, cause: cause, change: .extended(to: end))]
+        return [
+            SubscriptionEvent(at: at, cause: cause, change: .extended(to: end, reason: reason))
+        ]
+    }
+
+    /// Where the present period ends if it is extended by so many days.
+    public func end(extendedBy days: Int) -> Timestamp {
+        current.end.adding(seconds: Int64(days) * 86_400)
     }
 
     /// Announces a higher price from the first period that begins at `startsAt`

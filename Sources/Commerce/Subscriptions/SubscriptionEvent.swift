@@ -59,8 +59,9 @@ public struct SubscriptionEvent: Hashable, Sendable, Codable {
         case failedAgain
         case graceEnded
         case expired(reason: Expiration)
-        /// The period ends later, and is not charged again.
-        case extended(to: Timestamp)
+        /// The period ends later, and is not charged again. `reason`: the code that a
+        /// merchant's server gave for one subscription.
+        case extended(to: Timestamp, reason: Int? = nil)
         /// The current period was refunded, in full or for its unused time.
         case refunded
         /// The current period was revoked without a refund.
@@ -160,7 +161,7 @@ extension Subscription {
             cut(at: event.at)
             state = .expired(reason: reason, at: event.at)
             (renewal.isOn, renewal.stop) = (false, reason)
-        case .extended(let end):
+        case .extended(let end, _):
             current.extend(to: end)
             givenBack = nil
             state = .active(hasFailedAhead: false)

@@ -78,16 +78,18 @@ extension Merchant {
 
     /// Extends the renewal date of one subscription: `PUT
     /// /inApps/v1/subscriptions/extend/{originalTransactionId}`. `body` is the JSON
-    /// of an ``ExtendRenewalDateRequest``. The same request identifier again has no
-    /// effect.
+    /// of an ``ExtendRenewalDateRequest``. The same request under the same identifier has
+    /// no further effect, and the answer of the first one.
     ///
     /// Throws ``AppleRefusal``, in order: 4000009, 4000010, 4000011, 4000008,
-    /// 4040005, 4030007, 4030004, 4030005.
+    /// 4040005, 4030007, 4000011 for an identifier under which the subscription was
+    /// extended by another length or for another reason, 4030004, 4030005.
     public func extend(
         _ id: String, _ body: [UInt8], _ context: RequestContext
     ) async throws -> ExtendRenewalDateResponse {
         let request = try ExtensionRules.read(ExtendRenewalDateRequest.self, body)
-        let days = try ExtensionRules.days(request.extendByDays, request.extendReasonCode)
+        let (days, reason) = try ExtensionRules.extent(
+            request.extendByDays, request.extendReasonCode)
         guard let name = request.requestIdentifier, (1...128).contains(name.utf8.count),
             !name.utf8.contains(0)
         else { throw AppleRefusal(.invalidRequestIdentifier) }
@@ -100,7 +102,8 @@ extension Merchant {
             throw AppleRefusal(.familySharedSubscriptionExtensionIneligible)
         }
         let answer = try await realm.subscriptions.extend(
-            facts.originalID, of: facts.customer, days: days, request: name, context)
+            facts.originalID, of: facts.customer,
+            MerchantExtension(days: days, reason: reason, identifier: name), context)
         return ExtendRenewalDateResponse(
             originalTransactionId: facts.originalID.description,
             webOrderLineItemId: answer.webOrderLineItemID, success: true,
@@ -115,7 +118,8 @@ extension Merchant {
         _ body: [UInt8], _ context: RequestContext
     ) async throws -> MassExtendRenewalDateResponse {
         let request = try ExtensionRules.read(MassExtendRenewalDateRequest.self, body)
-        let days = try ExtensionRules.days(request.extendByDays, request.extendReasonCode)
+        let (days, _) = try ExtensionRules.extent(
+            request.extendByDays, request.extendReasonCode)
         guard let id = request.requestIdentifier.flatMap({ UUIDText($0) }) else {
             throw AppleRefusal(.invalidRequestIdentifier)
         }
@@ -184,13 +188,13 @@ private enum ExtensionRules {
         } catch { throw AppleRefusal(.generalBadRequest) }
     }
 
-    static func days(_ days: Int?, _ reason: Int?) throws -> Int {
+    static func extent(_ days: Int?, _ reason: Int?) throws -> (days: Int, reason: Int) {
         guard let days, (1...Subscription.extensionDaysMax).contains(days) else {
             throw AppleRefusal(.invalidExtendByDays)
         }
         guard let reason, (0...3).contains(reason) else {
             throw AppleRefusal(.invalidExtendReasonCode)
         }
-        return days
+        return (days, reason)
     }
 }

@@ -143,4 +143,12 @@ struct BulkMark: Sendable {
                 "revision": .integer(line.revision),
             ])) != nil
     }
+
+    /// The revision of the commit that made the change. Nil if none has.
+    func revision(of customer: CustomerID, _ reading: any Reading) throws -> Int64? {
+        try reading.first(
+            Statement.Bulk.marked,
+            [.integer(customer.value)] + key.values + [.integer(subscription.value)]
+        )?.integer("revision")
+    }
 }

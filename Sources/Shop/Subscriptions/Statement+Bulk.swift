@@ -49,6 +49,15 @@ extension Statement {
             RETURNING customer_id
             """)
 
+        /// The commit in which a subscription was changed.
+        static let marked = Statement(
+            "bulk.marked", [.integer, .text, .text, .integer],
+            """
+            SELECT revision FROM bulk_marks
+            WHERE customer_id = $1 AND bundle_id = $2 AND request_id = $3
+                AND subscription_id = $4 AND is_done
+            """)
+
         static let count = Statement(
             "bulk.count", [.text, .text],
             """
@@ -57,6 +66,8 @@ extension Statement {
             FROM bulk_marks WHERE bundle_id = $1 AND request_id = $2
             """)
 
-        static let all = [insert, one, page, setCursor, complete, subscriptions, mark, count]
+        static let all = [
+            insert, one, page, setCursor, complete, subscriptions, mark, marked, count,
+        ]
     }
 }

@@ -86,12 +86,22 @@ extension Statement {
             ORDER BY e.event
             """)
 
+        /// The events of a subscription up to a commit.
+        static let eventsUpTo = Statement(
+            "subscriptions.eventsUpTo", [.integer, .integer, .integer],
+            """
+            SELECT e.revision, e.body FROM subscription_events e
+            WHERE e.customer_id = $1 AND e.subscription_id = $2 AND e.revision <= $3
+            ORDER BY e.event
+            """)
+
         static let customer = Statement(
             "subscriptions.customer", [.integer],
             "SELECT customer_id, storefront FROM customers WHERE customer_id = $1")
 
         static let all = [
             customer, put, addEvent, one, ofApp, ofTransaction, page, history, eventsAfter,
+            eventsUpTo,
         ]
     }
 }

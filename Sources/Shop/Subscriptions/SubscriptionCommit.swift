@@ -80,7 +80,7 @@ struct SubscriptionCommit: Sendable {
                 try replace(
                     running.transaction, giving: runningRefund, at: event, of: row, line)
             }
-        case .extended(let end): try facts(id, of: row, line).extend(to: end, line)
+        case .extended(let end, _): try facts(id, of: row, line).extend(to: end, line)
         case .expired where event.at < before.current.end:
             let sold = [before.current, before.running?.period, before.givenBack]
             for period in sold.compactMap(\.self) where event.at < period.end {

@@ -41,7 +41,7 @@ extension SubscriptionEvent.Change {
         case .failedAgain: ("failedAgain", "The charge was declined again.")
         case .graceEnded: ("graceEnded", "The grace period has ended, and it is not usable.")
         case .expired(let reason): ("expired", "Expired: \(reason.words).")
-        case .extended(let end): ("extended", "Extended until \(end), without a charge.")
+        case .extended(let end, _): ("extended", "Extended until \(end), without a charge.")
         case .refunded: ("refunded", "The period was refunded and ended.")
         case .revoked: ("revoked", "The period was revoked and ended.")
         case .refundReversed: ("refundReversed", "The period is the customer's again.")
