@@ -14,10 +14,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PurchaseBellTests {
     /// Expects that `body` rings. What rang before is heard first.
     private func expectRing(
-        _ what: String, _ session: DeviceSession, _ world: TestWorld,
+        _ what: String, _ customer: CustomerID, _ world: TestWorld,
         _ location: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async throws {
-        let bell = world.realm.bells[world.realm.clusters.map.cluster(of: session.customer.value)]
+        let bell = world.realm.bells[world.realm.clusters.map.cluster(of: customer.value)]
         bell.ring()
         await bell.wait()
         try await body()
@@ -41,7 +41,7 @@ import Testing
         let world = try await TestWorld.open()
         let kid = try await kid(world)
 
-        try await expectRing("a purchase that waits", kid, world) {
+        try await expectRing("a purchase that waits", kid.customer, world) {
             let state = try await world.buy("credits.5", purchaseID(1), session: kid).state
             #expect(state == "waiting")
         }
@@ -51,7 +51,7 @@ import Testing
         let world = try await TestWorld.open(processor: ScriptedProcessor([.approve]))
         let session = try await world.session()
 
-        try await expectRing("a sale", session, world) {
+        try await expectRing("a sale", session.customer, world) {
             let state = try await world.buy("credits.5", purchaseID(1), session: session).state
             #expect(state == "sold")
         }
@@ -62,7 +62,7 @@ import Testing
         let kid = try await kid(world)
         try await world.buy("credits.5", purchaseID(1), session: kid)
 
-        try await expectRing("an approval", kid, world) {
+        try await expectRing("an approval", kid.customer, world) {
             let answered = try await world.realm.purchases.answerApproval(
                 purchaseID(1), AnswerApprovalRequest(answer: "approved"), TestWorld.context)
             #expect(answered.state == "sold")
@@ -87,7 +87,7 @@ import Testing
             try await world.realm.keeping.workOnce()
         }
 
-        try await expectRing("a refused charge", session, world) {
+        try await expectRing("a refused charge", session.customer, world) {
             let state = try await world.buy("pro", purchaseID(1), session: session).state
             #expect(state == (isOwned ? "sold" : "refused"))
         }
@@ -101,8 +101,35 @@ import Testing
             TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
         let session = try await world.session()
 
-        try await expectRing("a sale", session, world) {
+        try await expectRing("a sale", session.customer, world) {
             try await world.buy("credits.5", purchaseID(1), session: session)
         }
+    }
+
+    /// No subscription is changed, whose commit would ring.
+    @Test func `an extension of all that concerns nobody owes its summary`() async throws {
+        let courier = ScriptedCourier()
+        let world = try await TestWorld.open(courier: courier)
+        try await world.realm.catalogue.importCatalogue(
+            TestWorld.withSubscriptions(), app: AppDescription(bundleID: TestWorld.bundleID),
+            TestWorld.context)
+        try await world.realm.catalogue.setNotificationURL(
+            TestWorld.url, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        let merchant = try await world.merchant()
+        let body = """
+            {"extendByDays":7,"extendReasonCode":1,"productId":"news",
+            "requestIdentifier":"00000000-0000-4000-8000-0000000000aa",
+            "storefrontCountryCodes":["DEU"]}
+            """
+
+        try await expectRing("an extension of all", OwedNotification.nobody, world) {
+            _ = try await merchant.extendAll(Array(body.utf8), TestWorld.context)
+        }
+        try await world.realm.keeping.workOnce()
+
+        let told = try courier.parcels.map { try world.opened($0) }
+        #expect(told.map(\.subtype) == ["SUMMARY"])
+        let summary = try #require(told.first?.summary)
+        #expect(summary.succeededCount == 0 && summary.failedCount == 0)
     }
 }

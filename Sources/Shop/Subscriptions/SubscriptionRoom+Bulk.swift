@@ -41,6 +41,8 @@ extension SubscriptionRoom {
         try Self.check(wanted.change, is: kind, of: request)
         if wanted.completedAt == nil {
             try await realm.settle(WorkKind.bulk, key.subject, OwedNotification.nobody)
+            // It has left the summary to be sent, or subscriptions to be visited.
+            realm.ring(OwedNotification.nobody)
         }
         return try await bulkChange(id.text, bundleID: bundleID)
     }
