@@ -208,6 +208,57 @@ import Testing
         #expect(nobody == 401)
     }
 
+    @Test func `the history has what was signed before the clock was set back`() async throws {
+        let world = try await TestWorld.openWithURL()
+        let bearer = try await world.bearer()
+        try await world.buy(purchaseID(1))
+        try await world.attempt(ScriptedCourier())
+        _ = try await world.realm.moveClock(
+            MoveClockRequest(standAt: TestWall.start.adding(seconds: -5 * 86_400)),
+            TestWorld.context)
+
+        let all = try await world.history(bearer: bearer)
+        let before = try await world.history(bearer: bearer) {
+            $0.endDate = TestWall.start.adding(seconds: -3600)
+        }
+
+        #expect(all.notificationHistory?.count == 1)
+        #expect(before.notificationHistory?.isEmpty == true)
+    }
+
+    /// A reader of the whole history goes on from the last date that it has read.
+    @Test func `a customer whose clock is ahead is listed if the request names one`()
+        async throws
+    {
+        let world = try await TestWorld.openWithURL()
+        let bearer = try await world.bearer()
+        let customers = world.realm.customers
+        _ = try await customers.createCustomer(CreateCustomerRequest(name: "gina"))
+        _ = try await customers.attachClock(
+            AttachClockRequest(customers: ["gina"]), TestWorld.context)
+        _ = try await customers.moveClock(
+            of: "gina", MoveClockRequest(advancePeriod: "P300D"), TestWorld.context)
+        let gina = try await world.session(customer: "gina")
+        let sold = try await world.buy("credits.5", purchaseID(1), session: gina)
+        let id = try world.verified(sold.signedTransaction).transactionId
+        try await world.buy(purchaseID(2))
+        try await world.attempt(ScriptedCourier())
+        func ids(of transaction: String?) async throws -> [String?] {
+            let page = try await world.history(bearer: bearer) {
+                $0.transactionId = transaction
+                $0.endDate = TestWall.start.adding(Period(3, .year))
+            }
+            return try (page.notificationHistory ?? []).map {
+                let info = try world.opened($0.signedPayload).data?.signedTransactionInfo
+                return try world.verified(info).transactionId
+            }
+        }
+
+        let all = try await ids(of: nil)
+        #expect(try await ids(of: id) == [id])
+        #expect(all.count == 1 && all != [id])
+    }
+
     @Test func `a page's token goes with its own question`() async throws {
         let world = try await TestWorld.openWithURL()
         let bearer = try await world.bearer()

@@ -18,6 +18,11 @@ extension Merchant {
     /// `body` is the JSON of a ``NotificationHistoryRequest``. A page's token
     /// is valid only with the body for which it was issued.
     ///
+    /// What was signed ahead of the realm's clock is listed too: before that clock was
+    /// set back, and for a customer whose own clock is ahead. The latter is listed only if
+    /// the request names a transaction of the customer. A reader that goes on from the last
+    /// date that it has read would otherwise pass over everyone else's.
+    ///
     /// Throws ``AppleRefusal``, in order: 4000000, 4000015, 4000016, 4000013,
     /// 4000012, 4000019, 4000018, 4000006, 4000014, 4040010.
     public func notificationHistory(
@@ -32,6 +37,7 @@ extension Merchant {
             .integer(cursor?.signedAt.milliseconds ?? .min), .text(cursor?.uuid ?? ""),
             .optional(question.type), .optional(question.subtype), .optional(customer),
             .boolean(question.onlyFailures), .integer(Int64(Self.notificationPage + 1)),
+            .integer(now.milliseconds),
         ]
         let found = try await realm.page(
             Self.notificationPage + 1, of: customer, by: { $0.isBefore($1) }
@@ -65,7 +71,7 @@ extension Merchant {
 /// A request for the history, after all checks.
 private struct HistoryQuestion: Sendable {
     let start: Timestamp
-    /// Inclusive, and never after now.
+    /// Inclusive. It may be in the future.
     let end: Timestamp
     let type: String?
     let subtype: String?
@@ -93,7 +99,7 @@ private struct HistoryQuestion: Sendable {
         }
         (self.type, self.subtype) = (type, subtype)
         self.start = start
-        self.end = min(end, now)
+        self.end = end
         onlyFailures = request.onlyFailures ?? false
         let canonical = try StrictJSON.encode(request)
         digest = hexadecimal(SHA256.hash(data: Data(canonical)).prefix(8))

@@ -102,7 +102,7 @@ extension Statement {
             "notifications.history",
             [
                 .text, .integer, .integer, .integer, .text, .text, .text, .integer, .boolean,
-                .integer,
+                .integer, .integer,
             ],
             """
             WITH page AS (
@@ -114,6 +114,9 @@ extension Statement {
                     AND (CAST($6 AS TEXT) IS NULL OR n.notification_type = $6)
                     AND (CAST($7 AS TEXT) IS NULL OR n.subtype = $7)
                     AND (CAST($8 AS BIGINT) IS NULL OR n.customer_id = $8)
+                    AND (n.signed_at <= $11 OR n.customer_id = $8 OR NOT EXISTS (
+                        SELECT 1 FROM customers o
+                        WHERE o.customer_id = n.customer_id AND o.clock_id IS NOT NULL))
                     AND (n.delivered_at IS NULL OR NOT $9)
                     AND (n.unsent_at IS NOT NULL OR EXISTS (
                         SELECT 1 FROM notification_attempts e
