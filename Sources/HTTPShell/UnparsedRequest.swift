@@ -11,9 +11,9 @@ import WireErrors
 
 /// Answers a request that the parser has given up: like any other error, with
 /// JSON and a request id. The library below answers 400 without a body, and does
-/// not say what the address was. Where the parser does not know the method, the status is 501 (RFC 9110, 15.6.2),
-/// unless the request is refused because of its host. A class, because channel
-/// handlers are.
+/// not say what the address was. Where the parser does not know the method, the
+/// status is 501 (RFC 9110, 15.6.2), unless the request is refused because of its
+/// host. A class, because channel handlers are.
 final class UnparsedRequest: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart

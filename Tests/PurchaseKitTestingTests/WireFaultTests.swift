@@ -33,6 +33,7 @@ import Testing
             let records = try? await shop.realm.purchases.listTransactions().transactions
             return records?.map(\.isFinished) == [true]
         }
+        await until("the sum is captured") { !processor.captured.isEmpty }
         #expect(processor.captured.count == 1)
         await shop.close()
     }

@@ -2,6 +2,7 @@
 
 import Commerce
 import Foundation
+import Storage
 import StoreWire
 import Testing
 
@@ -242,7 +243,15 @@ import Testing
         let sold = try await world.buy("credits.5", purchaseID(1), session: gina)
         let id = try world.verified(sold.signedTransaction).transactionId
         try await world.buy(purchaseID(2))
-        try await world.attempt(ScriptedCourier())
+        let courier = ScriptedCourier()
+        try await world.attempt(courier)
+        let storage = world.realm.storage(of: gina.customer)
+        for row in try await world.outbox(of: gina.customer.value, in: storage) {
+            let attempt = try await world.realm.merchant.attemptNotification(
+                try row.text("cause"), of: gina.customer, in: TestWorld.bundleID.value,
+                by: courier)
+            try await storage.write { try attempt.record($0) }
+        }
         func ids(of transaction: String?) async throws -> [String?] {
             let page = try await world.history(bearer: bearer) {
                 $0.transactionId = transaction

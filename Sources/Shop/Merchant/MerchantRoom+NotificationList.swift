@@ -20,7 +20,7 @@ extension MerchantRoom {
         let values: [SQLValue] = [
             .text(bundleID), .integer(.min), .integer(.max), .integer(place.signedAt),
             .text(place.uuid), .null, .null, .null, .boolean(onlyFailures),
-            .integer(Int64(count)),
+            .integer(Int64(count)), .integer(.max),
         ]
         let found = try await realm.page(count, by: { $0.isBefore($1) }) {
             try SentNotification.read(try $0.query(Statement.Notifications.history, values))

@@ -97,7 +97,9 @@ extension Statement {
             """)
 
         /// An app's notifications after a cursor that were attempted, or that were
-        /// recorded as unsent, oldest first: one row for each attempt.
+        /// recorded as unsent, oldest first: one row for each attempt. `$11`: the date
+        /// after which those of customers with clocks of their own are left out, unless
+        /// `$8` names the customer.
         static let history = Statement(
             "notifications.history",
             [
