@@ -14,7 +14,7 @@ struct BookedPurchase: Hashable, Sendable {
     /// The number of units that are reserved at present.
     let held: Int
     /// Whether it has granted something by the rules of its product.
-    let isGranted: Bool
+    private(set) var isGranted: Bool
     let revision: Int64
 
     init(
@@ -54,6 +54,13 @@ struct BookedPurchase: Hashable, Sendable {
         held = Int(try row.integer("held"))
         isGranted = try row.boolean("granted")
         revision = try row.integer("revision")
+    }
+
+    /// The purchase after it was granted `count` things, which may be none.
+    func granted(_ count: Int) -> BookedPurchase {
+        var purchase = self
+        purchase.isGranted = isGranted || count > 0
+        return purchase
     }
 
     /// Why none of its units can be spent. Nil if one can.

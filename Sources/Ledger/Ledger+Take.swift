@@ -179,11 +179,12 @@ struct Booking: Sendable {
                 continue
             }
             let isUnclaimed = known?.account == nil
-            if let (done, hasNewFate, event) = try enter(
+            if let (entered, hasNewFate, event) = try enter(
                 owner, claim, revision, isUnclaimed: isUnclaimed, writing)
             {
                 let grants = GrantWriter(rules: rules, now: recordedAt)
-                try grants.settle(done, hasNewFate: hasNewFate, writing)
+                let done = entered.granted(
+                    try grants.settle(entered, hasNewFate: hasNewFate, writing))
                 try renewal?.write(of: proven, writing)
                 if let event {
                     try outbox.post(
@@ -249,9 +250,10 @@ struct Booking: Sendable {
         // They are read after the claim, which waits for news that is being written.
         for (key, claim) in zip(unclaimed, claims) where !claim.isEmpty {
             guard let claimed = try Self.find(key, writing, at: recordedAt) else { continue }
-            try grants.settle(claimed, hasNewFate: false, writing)
+            let granted = try grants.settle(claimed, hasNewFate: false, writing)
             try outbox.post(
-                .purchaseUpdated, account: account, claimed.wire, at: recordedAt, writing)
+                .purchaseUpdated, account: account, claimed.granted(granted).wire,
+                at: recordedAt, writing)
         }
     }
 

@@ -156,6 +156,14 @@ import Testing
         #expect(try await book.imbalances() == [])
     }
 
+    @Test func `what is granted has no units from the first answer on`() async throws {
+        let book = try await book(.keep)
+
+        #expect(try await book.take(1, Self.coins).unspent == 0)
+        #expect(try await book.take(1, Self.coins).unspent == 0)
+        #expect(try await book.take(2).unspent > 0)
+    }
+
     @Test func `a shared entitlement ends with its purchase`() async throws {
         let book = try await book(.share)
         try await book.take(1, Self.coins)

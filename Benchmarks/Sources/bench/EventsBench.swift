@@ -11,7 +11,7 @@ import StoreWire
 /// is read is the fold, so its history must cost nothing.
 struct EventsBench {
     private let rounds = Brief.or(15, brief: 2)
-    private let reads = Brief.or(400, brief: 5)
+    private let reads = Brief.or(4000, brief: 5)
     private let few = 10
     private let many = Brief.or(1000, brief: 20)
 

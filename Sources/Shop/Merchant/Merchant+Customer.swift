@@ -143,21 +143,20 @@ extension Statement {
             RETURNING transaction_id
             """)
 
-        /// The last period of each subscription that a customer's family shares. It starts
-        /// from the shares, because most customers have none and many transactions.
+        /// The last period of each subscription that a customer's family shares. `CROSS
+        /// JOIN` makes SQLite begin with the shares, because most customers have none and
+        /// many transactions.
         static let shared = Statement(
             "merchants.shared", [.integer, .text],
             """
-            SELECT \(columns) FROM family_shares f
-            JOIN transactions t ON t.customer_id = f.customer_id
-                AND t.transaction_id = f.transaction_id
-            WHERE f.customer_id = $1 AND t.bundle_id = $2
+            SELECT \(columns) FROM family_shares f CROSS JOIN transactions t
+            WHERE f.customer_id = $1 AND t.customer_id = f.customer_id
+                AND t.transaction_id = f.transaction_id AND t.bundle_id = $2
                 AND t.product_type = '\(ProductType.autoRenewable.rawValue)'
                 AND NOT EXISTS (
-                    SELECT 1 FROM family_shares g
-                    JOIN transactions o ON o.customer_id = g.customer_id
+                    SELECT 1 FROM family_shares g CROSS JOIN transactions o
+                    WHERE g.customer_id = f.customer_id AND o.customer_id = g.customer_id
                         AND o.transaction_id = g.transaction_id
-                    WHERE g.customer_id = f.customer_id
                         AND o.original_transaction_id = t.original_transaction_id
                         AND (o.purchased_at, o.transaction_id)
                             > (t.purchased_at, t.transaction_id))
