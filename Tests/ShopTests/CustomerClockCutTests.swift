@@ -56,11 +56,13 @@ private final class ClockStory: Sendable {
             restarts += 1
             return restarts
         }
-        return try await Store.open(
-            StorePorts(
-                places: knife.cutting(places.places), keys: try await TestWorld.keys.value,
-                wall: wall.clock, randomness: .seeded(randomness), authoriser: { _ in nil },
-                passwordCost: PasswordCost(rounds: 2)))
+        var ports = StorePorts(
+            places: knife.cutting(places.places), keys: try await TestWorld.keys.value,
+            wall: wall.clock, randomness: .seeded(randomness), authoriser: { _ in nil },
+            passwordCost: PasswordCost(rounds: 2))
+        // So that the second customer's step is worked out while the first one's is written.
+        ports.customersOfCommit = 1
+        return try await Store.open(ports)
     }
 
     private func walk() async throws {

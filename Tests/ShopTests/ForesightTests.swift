@@ -7,13 +7,15 @@ import TestSupport
 import Testing
 
 @testable import Shop
+@testable import Work
 
 /// What a commit of inner work will write is worked out while the one before is written.
 /// What changes in between is worked out anew.
-@Suite(.timeLimit(.minutes(5))) struct ForesightTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct ForesightTests {
     /// Nine customers with a monthly subscription, three a commit.
-    private func world() async throws -> TestWorld {
-        let world = try await TestWorld.openWithSubscriptions(seed: 5, customersOfCommit: 3)
+    private func world(_ places: TestPlaces = TestPlaces()) async throws -> TestWorld {
+        let world = try await TestWorld.openWithSubscriptions(
+            places: places, customersOfCommit: 3)
         for number in 0..<9 {
             _ = try await world.realm.customers.createCustomer(
                 CreateCustomerRequest(name: "c\(number)"))
@@ -45,6 +47,23 @@ import Testing
         #expect(statements.count { $0 == "subscriptions.one" } == 3 + 6)
         #expect(statements.count { $0 == "customers.line" } == 9)
         try await world.checkFolds()
+    }
+
+    @Test func `two workers that foresee the same renew each once`() async throws {
+        let places = TestPlaces()
+        let one = try await world(places)
+        let two = try await TestWorld.open(
+            places: places, wall: one.wall, randomness: 2, customersOfCommit: 3)
+        for _ in 0..<3 {
+            one.wall.advance(seconds: 31 * 86_400)
+            async let first = one.realm.worker.workDue()
+            async let second = two.realm.worker.workDue()
+            let counts = try await (first.count, second.count)
+            #expect(counts.0 + counts.1 == 9)
+        }
+
+        #expect(try await renewals(one) == 27)
+        try await one.checkFolds()
     }
 
     @Test func `renewals that fail since then fail`() async throws {
