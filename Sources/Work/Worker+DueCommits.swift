@@ -127,6 +127,8 @@ extension Worker {
                 }
             }
         }
+        // What follows must be noted, also when no piece was left to write.
+        if pieces.isEmpty, let ending { try await storage.write(ending) }
         for piece in pieces {
             piece.commit.finish(isWritten: true)
             context.wake(piece.work.customer)
