@@ -21,17 +21,7 @@ import Testing
     }
 
     private func book(_ policy: RestorePolicy) async throws -> Book {
-        let book = try await Book.open(grants: Self.rules())
-        return try await reopened(book, policy)
-    }
-
-    private func reopened(_ book: Book, _ policy: RestorePolicy) async throws -> Book {
-        var configuration = book.ledger.configuration
-        configuration.accounts = AccountRules(restore: policy)
-        return Book(
-            ledger: try await Ledger.open(
-                storage: book.storage, configuration: configuration, ports: book.ledger.ports),
-            storage: book.storage)
+        try await Book.open(grants: Self.rules()).reopened(policy)
     }
 
     private func restore(
@@ -196,7 +186,7 @@ import Testing
             Self.coins(&$0)
             $0.appAccountToken = Book.blob
         }
-        let book = try await reopened(refusing, .transfer)
+        let book = try await refusing.reopened(.transfer)
         func code(_ body: () async throws -> some Sendable) async throws -> String? {
             try await refusal(body)?.first ?? nil
         }

@@ -122,6 +122,19 @@ struct Book: Sendable {
             signedPayload: try (authority ?? sandbox()).transactions.sign(payload))
     }
 
+    /// The same books with another policy of restores.
+    func reopened(
+        _ policy: RestorePolicy, webhooks: [WebhookEndpoint] = []
+    ) async throws -> Book {
+        var configuration = ledger.configuration
+        configuration.accounts = AccountRules(restore: policy)
+        configuration.webhooks = webhooks
+        return Book(
+            ledger: try await Ledger.open(
+                storage: storage, configuration: configuration, ports: ledger.ports),
+            storage: storage)
+    }
+
     @discardableResult
     func take(
         _ id: Int = 1, account: String? = "blob", by authority: CertificateAuthority? = nil,

@@ -21,15 +21,11 @@ import Testing
                     Grant(name: "coins", kind: .credits(perUnit: 10)),
                 ]
             ]))
-        var configuration = book.ledger.configuration
-        configuration.accounts = AccountRules(restore: policy)
-        configuration.webhooks = [
-            try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
-        ]
-        return Book(
-            ledger: try await Ledger.open(
-                storage: book.storage, configuration: configuration, ports: book.ledger.ports),
-            storage: book.storage)
+        return try await book.reopened(
+            policy,
+            webhooks: [
+                try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
+            ])
     }
 
     /// The period `id` of thirty days. That with the number 4 is the present one.

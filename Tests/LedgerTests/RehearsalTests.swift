@@ -27,15 +27,11 @@ import Testing
                 ],
                 "gold": [Grant(name: "gold", kind: .entitlement(.subscription(grace: false)))],
             ]))
-        var configuration = book.ledger.configuration
-        configuration.accounts = AccountRules(restore: policy)
-        configuration.webhooks = [
-            try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
-        ]
-        return Book(
-            ledger: try await Ledger.open(
-                storage: book.storage, configuration: configuration, ports: book.ledger.ports),
-            storage: book.storage)
+        return try await book.reopened(
+            policy,
+            webhooks: [
+                try WebhookEndpoint(url: "https://merchant.example", secret: WebhookTests.secret)
+            ])
     }
 
     private static func coins(_ payload: inout JWSTransactionDecodedPayload) {
