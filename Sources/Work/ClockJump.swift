@@ -39,13 +39,24 @@ package struct ClockJump: Hashable, Sendable {
     package static func current(
         _ reading: any Reading, of clock: ClockID = .realm
     ) throws -> ClockJump? {
-        try reading.first(Statement.Jumps.one, [.integer(clock.value)]).map { row in
-            ClockJump(
-                of: clock, target: Timestamp(milliseconds: try row.integer("target")),
-                reached: Timestamp(milliseconds: try row.integer("reached")),
-                through: Timestamp(milliseconds: try row.integer("through")),
-                isPassed: try row.integer("is_passed") == 1)
-        }
+        try reading.first(Statement.Jumps.one, [.integer(clock.value)])
+            .map { try ClockJump($0, of: clock) }
+    }
+
+    /// The same, and until the commit no work after `through` is begun.
+    package static func hold(
+        _ writing: any Writing, of clock: ClockID
+    ) throws -> ClockJump? {
+        try writing.first(Statement.Jumps.hold, [.integer(clock.value)])
+            .map { try ClockJump($0, of: clock) }
+    }
+
+    private init(_ row: Row, of clock: ClockID) throws {
+        self.init(
+            of: clock, target: Timestamp(milliseconds: try row.integer("target")),
+            reached: Timestamp(milliseconds: try row.integer("reached")),
+            through: Timestamp(milliseconds: try row.integer("through")),
+            isPassed: try row.integer("is_passed") == 1)
     }
 
     /// Records that the clock was moved. A jump that is under way is continued to
@@ -53,7 +64,7 @@ package struct ClockJump: Hashable, Sendable {
     package static func note(
         of clock: ClockID = .realm, from: Timestamp, to: Timestamp, _ writing: any Writing
     ) throws {
-        let (begun, key) = (try current(writing, of: clock), SQLValue.integer(clock.value))
+        let (begun, key) = (try hold(writing, of: clock), SQLValue.integer(clock.value))
         let start = min(begun?.reached ?? from, from)
         if to > start {
             try writing.execute(
@@ -70,16 +81,17 @@ package struct ClockJump: Hashable, Sendable {
     }
 
     /// Records how far the work has come, and the date of the last piece that is
-    /// begun next. Does nothing if the clock was moved again.
+    /// begun next. Returns false, and does nothing, if the clock was moved again: then
+    /// nothing may be begun before the jump is read anew.
     func advance(
         to instant: Timestamp, beginning last: Timestamp, _ writing: any Writing
-    ) throws {
-        try writing.execute(
+    ) throws -> Bool {
+        try writing.first(
             Statement.Jumps.setReached,
             [
                 key, .integer(target.milliseconds), .integer(instant.milliseconds),
                 .integer(last.milliseconds),
-            ])
+            ]) != nil
     }
 
     /// Records that every piece of its work was tried. Does nothing if the clock was

@@ -108,6 +108,14 @@ extension Statement {
     package enum Jumps {
         package static let one = Statement.one("jumps.one", of: WorkSchema.jumps)
 
+        /// The row, behind its lock.
+        package static let hold = Statement(
+            "jumps.hold", [.integer],
+            """
+            UPDATE jumps SET through = through WHERE clock_id = $1
+            RETURNING \(WorkSchema.jumps.list())
+            """)
+
         package static let put = Statement.put("jumps.put", into: WorkSchema.jumps)
 
         /// The clocks but the first that have a jump under way.
@@ -120,7 +128,7 @@ extension Statement {
             """
             UPDATE jumps SET reached = CASE WHEN reached < $3 THEN $3 ELSE reached END,
                 through = CASE WHEN through < $4 THEN $4 ELSE through END
-            WHERE clock_id = $1 AND target = $2 AND (reached < $3 OR through < $4)
+            WHERE clock_id = $1 AND target = $2 RETURNING target
             """)
 
         package static let pass = Statement(
@@ -138,6 +146,6 @@ extension Statement {
                     AND \(DueWorks.hasClock("$1", "d.customer_id")))
             """)
 
-        package static let all = [one, put, clocks, setReached, pass, remove, end]
+        package static let all = [one, hold, put, clocks, setReached, pass, remove, end]
     }
 }

@@ -16,10 +16,10 @@ extension Worker {
     /// Does pieces of different customers, in this order, in commits of as many
     /// as the context says. Leaves the rest when it meets another worker. Throws if
     /// the database does not answer. `begin`: writes down, in the commit before, what each
-    /// commit but the first will come to.
+    /// commit but the first will come to, or returns false if it must not be made.
     func work(
         off works: [DueWork], in index: Int,
-        begin: @escaping @Sendable (_ last: DueWork, any Writing) throws -> Void
+        begin: @escaping @Sendable (_ last: DueWork, any Writing) throws -> Bool
     ) async throws -> DueWorkRound {
         // All numbers are drawn first, so that their order does not depend on which
         // thread is faster.
@@ -39,7 +39,7 @@ extension Worker {
             }
             whole += try await work(off: turn.pieces, in: index, ending: ending)
             let next = await ahead
-            guard whole.doneElsewhere == 0 else { break }
+            guard whole.doneElsewhere == 0, whole.mayGoOn else { break }
             if !turns.isEmpty { turns[0].pieces = next }
         }
         for piece in turns.flatMap(\.pieces) { piece.commit.finish(isWritten: false) }
@@ -48,10 +48,11 @@ extension Worker {
 
     /// Does one piece for each of several customers in one commit. If this
     /// fails, each piece gets its own commit, so that one does not delay the
-    /// others. Throws if the database does not answer. `ending`: what is written at the end.
+    /// others. Throws if the database does not answer. `ending`: what is written at the end,
+    /// and whether another commit may follow.
     private func work(
         off pieces: [Piece], in index: Int,
-        ending: (@Sendable (any Writing) throws -> Void)?
+        ending: (@Sendable (any Writing) throws -> Bool)?
     ) async throws -> DueWorkRound {
         let storage = context.databases[index]
         if pieces.count > 1 {
@@ -74,7 +75,7 @@ extension Worker {
                     ["kind": piece.work.kind, "fault": "\(error)"])
             }
         }
-        if let ending { try await storage.write(ending) }
+        if let ending { whole.mayGoOn = try await storage.write(ending) }
         return whole
     }
 
@@ -101,7 +102,7 @@ extension Worker {
     /// meantime.
     private func write(
         _ pieces: [Piece], in storage: any Storage,
-        ending: (@Sendable (any Writing) throws -> Void)? = nil
+        ending: (@Sendable (any Writing) throws -> Bool)? = nil
     ) async throws -> DueWorkRound {
         var (round, pieces) = (DueWorkRound(), pieces)
         let wall = context.wall
@@ -109,14 +110,17 @@ extension Worker {
             let turn = pieces
             // After a fault it is unknown what was written, so nothing is given
             // back.
-            let written = try await storage.writeOrLeave { writing -> Ending<Absence?> in
+            let written = try await storage.writeOrLeave {
+                writing -> Ending<(absence: Absence?, mayGoOn: Bool)> in
                 if let absence = try Self.write(turn, wall: wall, writing) {
-                    return .leave(absence)
+                    return .leave((absence, true))
                 }
-                try ending?(writing)
-                return .commit(nil)
+                return .commit((nil, try ending?(writing) ?? true))
             }
-            guard let absence = written.answer else { break }
+            guard let absence = written.answer.absence else {
+                round.mayGoOn = written.answer.mayGoOn
+                break
+            }
             for index in absence.places.reversed() {
                 let piece = pieces.remove(at: index)
                 piece.commit.finish(isWritten: false)
@@ -128,7 +132,7 @@ extension Worker {
             }
         }
         // What follows must be noted, also when no piece was left to write.
-        if pieces.isEmpty, let ending { try await storage.write(ending) }
+        if pieces.isEmpty, let ending { round.mayGoOn = try await storage.write(ending) }
         for piece in pieces {
             piece.commit.finish(isWritten: true)
             context.wake(piece.work.customer)
@@ -235,6 +239,8 @@ struct DueWorkRound {
     var done = 0
     var doneElsewhere = 0
     var failed: [CustomerID] = []
+    /// Whether the next commit may be made: the clock was not moved meanwhile.
+    var mayGoOn = true
 
     var hasMoved: Bool { done + doneElsewhere > 0 }
 
@@ -242,5 +248,6 @@ struct DueWorkRound {
         whole.done += part.done
         whole.doneElsewhere += part.doneElsewhere
         whole.failed += part.failed
+        whole.mayGoOn = whole.mayGoOn && part.mayGoOn
     }
 }

@@ -70,30 +70,35 @@ extension Worker {
             }
             let wanted = page.works.filter { isKnown($0) && !failed.contains($0.customer) }
             let begun = wanted.prefix(context.customersOfCommit).last
-            try await note(page, begun: begun ?? last, isFirst: isFirst, in: index)
+            guard try await note(page, begun: begun ?? last, isFirst: isFirst, in: index) else {
+                // The clock was moved meanwhile.
+                cursor = DueWork.firstCursor
+                continue
+            }
             let round = try await work(off: wanted, in: index) { begun, writing in
-                guard let jump = page.jump, begun.dueAt > jump.through else { return }
-                try jump.advance(to: jump.reached, beginning: begun.dueAt, writing)
+                guard let jump = page.jump, begun.dueAt > jump.through else { return true }
+                return try jump.advance(to: jump.reached, beginning: begun.dueAt, writing)
             }
             count += round.done
             failed.formUnion(round.failed)
             leaves = leaves || wanted.count < page.works.count || !failed.isEmpty
             // What was done, here or by another worker, may have made more work
             // of the same customers due.
-            if !round.hasMoved { cursor = last.cursor }
+            if !round.hasMoved, round.mayGoOn { cursor = last.cursor }
         }
     }
 
     /// Writes down how far a jump has come, and which work is begun next. The first
-    /// database's jump comes only as far as every other one's.
+    /// database's jump comes only as far as every other one's. Returns false if the
+    /// clock was moved meanwhile.
     private func note(
         _ page: DuePage, begun: DueWork, isFirst: Bool, in index: Int
-    ) async throws {
-        guard let jump = page.jump, let first = page.works.first else { return }
+    ) async throws -> Bool {
+        guard let jump = page.jump, let first = page.works.first else { return true }
         let far = isFirst ? try await farthest(of: page, in: index) : nil
         let reached = far.map { min(first.dueAt, $0) } ?? jump.reached
-        guard reached > jump.reached || begun.dueAt > jump.through else { return }
-        try await context.databases[index].write {
+        guard reached > jump.reached || begun.dueAt > jump.through else { return true }
+        return try await context.databases[index].write {
             try jump.advance(to: reached, beginning: begun.dueAt, $0)
         }
     }
@@ -111,7 +116,7 @@ extension Worker {
         let reached = max(jump.reached, min(far ?? jump.reached, jump.target))
         guard !jump.isPassed || reached > jump.reached else { return }
         try await context.databases[index].write { writing in
-            try jump.advance(to: reached, beginning: jump.through, writing)
+            guard try jump.advance(to: reached, beginning: jump.through, writing) else { return }
             try jump.pass(writing)
         }
     }

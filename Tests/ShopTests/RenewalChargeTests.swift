@@ -73,6 +73,36 @@ import Testing
         try await world.checkFolds()
     }
 
+    @Test func `an answer after the clock was set back is not dated before its question`()
+        async throws
+    {
+        let processor = ScriptedProcessor([])
+        let world = try await TestWorld.openWithSubscriptions(processor: processor)
+        try await world.buy("news", purchaseID(1))
+        let start = try await world.realm.clock().now
+        processor.whenAuthorising {
+            let back = ClockMove(
+                clock: .realm, request: MoveClockRequest(moveTo: start), notifications: nil,
+                otherwise: .queued, farThrough: nil)
+            _ = try await world.realm.house(.clock, TestWorld.context) {
+                .commit(try back.write($0))
+            }
+            try await world.change("offAndOn")
+        }
+
+        try await world.jump(Period(2, .month))
+
+        #expect(try await world.charges() == ["sold"])
+        #expect(
+            try await world.kinds() == ["subscribed", "switchedOff", "switchedOn", "renewed"])
+        let all: [SQLValue] = [.integer(RealmClock.latest.milliseconds), .integer(0)]
+        let renewed = try await world.realm.rows(Statement.Subscriptions.lastTimed, all)
+            .compactMap { try $0.optionalInteger("last_timed") }.max()
+        // A period is charged a minute before it begins.
+        #expect(renewed == start.adding(Period(1, .month)).milliseconds - 60_000)
+        try await world.checkFolds()
+    }
+
     /// A change while the first renewal has no answer, the processor's answer,
     /// and what becomes of both.
     private static let table = """

@@ -58,8 +58,9 @@ extension SubscriptionCommit {
         try write(
             isSold ? .sold : isPaid ? .dropped : .declined, reference, of: asked,
             sold: isSold ? id : nil, line)
-        // Other events may have come in between, and none is dated before them.
-        let at = row.events == asked.events ? asked.charge.at : line.now
+        // Other events may have come in between, and none is dated before them. Nor is the
+        // answer dated before its question, if the clock was set back meanwhile.
+        let at = row.events == asked.events ? asked.charge.at : max(asked.charge.at, line.now)
         guard isWanted else {
             try schedule(row, after: at, line)
             return false

@@ -12,7 +12,7 @@ struct ClockMove: Sendable {
     /// What the request chose for the notifications that it causes.
     let notifications: JumpNotifications?
     let otherwise: JumpNotifications
-    /// For a jump that is stopped: where its work has come to on other clusters.
+    /// For a jump that is stopped: the latest date at which another cluster was halted.
     let farThrough: Timestamp?
 
     /// Returns whether the clock goes back, and its jump.
@@ -21,7 +21,7 @@ struct ClockMove: Sendable {
             throw Realm.clockNotFound
         }
         let wall = house.wall
-        let under = try ClockJump.current(house.writing, of: clock)
+        let under = try ClockJump.hold(house.writing, of: clock)
         let moved = try moved(row.clock, under, wall: wall)
         let (from, to) = (row.clock.now(wall: wall), moved.now(wall: wall))
         let jump = from == to ? row.jump : LastJump(target: to, notifications: choice(row.jump))

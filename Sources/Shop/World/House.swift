@@ -86,7 +86,12 @@ extension Statement {
             WHERE house_revision < $1 RETURNING generation
             """)
 
+        /// Makes the next comparison with the home copy its rows again.
+        static let outdate = Statement(
+            "house.outdate", [],
+            "UPDATE realm SET house_revision = house_revision - 1 WHERE house_revision > 0")
+
         static let all =
-            [realm, state, set] + HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
+            [realm, state, set, outdate] + HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
     }
 }

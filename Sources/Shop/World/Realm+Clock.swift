@@ -64,10 +64,10 @@ extension Realm {
         try checkClocksMove()
         let move = ClockMove(
             clock: id, request: request, notifications: try Self.notifications(request),
-            otherwise: ports.jumpNotifications, farThrough: try await farThrough(id, request))
+            otherwise: ports.jumpNotifications, farThrough: try await haltJump(id, request))
         for lanes in lanes { lanes.forgetFailures(of: id) }
         let before = worker.tally(of: id)
-        let (isBack, jump) = try await house(.clock, context) { .commit(try move.write($0)) }
+        let (isBack, jump) = try await write(move, context)
         if isBack {
             for index in clusters.all.indices {
                 await worker.bringForwardQuietly(of: id, in: index)
@@ -87,6 +87,16 @@ extension Realm {
         described.notifications = sent
         ports.log(.info, "clock moved", context, ["now": described.now.description])
         return described
+    }
+
+    /// If it cannot be written, clusters that were halted go on.
+    private func write(
+        _ move: ClockMove, _ context: RequestContext
+    ) async throws -> (isBack: Bool, jump: LastJump?) {
+        do { return try await house(.clock, context) { .commit(try move.write($0)) } } catch {
+            if move.farThrough != nil { await bringHouse() }
+            throw error
+        }
     }
 
     /// Throws unless the realm's clocks may be moved. Refusal: `sandboxOnly`.
@@ -134,15 +144,6 @@ extension Realm {
             ports.log(.error, "notifications were not awaited", context, ["fault": "\(error)"])
             return nil
         }
-    }
-
-    /// For a jump that is stopped: where its work has come to on other clusters.
-    private func farThrough(
-        _ id: ClockID, _ request: MoveClockRequest
-    ) async throws -> Timestamp? {
-        guard request.stopsJump == true, !clusters.isOne else { return nil }
-        return try await readAll { try ClockJump.current($0, of: id)?.through }
-            .compactMap { $0 }.max()
     }
 
     private static func notifications(_ request: MoveClockRequest) throws -> JumpNotifications? {
