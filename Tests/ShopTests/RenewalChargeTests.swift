@@ -96,7 +96,7 @@ import Testing
         #expect(
             try await world.kinds() == ["subscribed", "switchedOff", "switchedOn", "renewed"])
         let all: [SQLValue] = [.integer(RealmClock.latest.milliseconds), .integer(0)]
-        let renewed = try await world.realm.rows(Statement.Subscriptions.lastTimed, all)
+        let renewed = try await world.realm.rows(Statement.Clocks.lastTimed, all)
             .compactMap { try $0.optionalInteger("last_timed") }.max()
         // A period is charged a minute before it begins.
         #expect(renewed == start.adding(Period(1, .month)).milliseconds - 60_000)

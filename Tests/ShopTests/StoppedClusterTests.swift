@@ -51,7 +51,7 @@ import Testing
     /// The latest event of what fell due.
     private func lastTimed(_ world: TestWorld) async throws -> Timestamp? {
         let all: [SQLValue] = [.integer(RealmClock.latest.milliseconds), .integer(0)]
-        return try await world.realm.rows(Statement.Subscriptions.lastTimed, all)
+        return try await world.realm.rows(Statement.Clocks.lastTimed, all)
             .compactMap { try $0.optionalInteger("last_timed").map(Timestamp.init) }.max()
     }
 

@@ -99,19 +99,9 @@ extension Statement {
             "subscriptions.customer", [.integer],
             "SELECT customer_id, storefront FROM customers WHERE customer_id = $1")
 
-        /// When something last fell due up to a date, by one clock. It looks through all
-        /// events, and is asked only when a jump is stopped.
-        static let lastTimed = Statement(
-            "subscriptions.lastTimed", [.integer, .integer],
-            """
-            SELECT max(e.happened_at) AS last_timed FROM subscription_events e
-            JOIN customers c ON c.customer_id = e.customer_id
-            WHERE e.cause = 'time' AND e.happened_at <= $1 AND coalesce(c.clock_id, 0) = $2
-            """)
-
         static let all = [
             customer, put, addEvent, one, ofApp, ofTransaction, page, history, eventsAfter,
-            eventsUpTo, lastTimed,
+            eventsUpTo,
         ]
     }
 }

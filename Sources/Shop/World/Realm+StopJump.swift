@@ -37,7 +37,7 @@ extension Realm {
         guard let jump = try ClockJump.hold(writing, of: id) else {
             // It has done all of the jump's work, or was halted before.
             let last = try writing.first(
-                Statement.Subscriptions.lastTimed,
+                Statement.Clocks.lastTimed,
                 [.integer(now.milliseconds), .integer(id.value)])
             return .leave(try last?.optionalInteger("last_timed").map(Timestamp.init))
         }

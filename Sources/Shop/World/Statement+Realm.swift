@@ -60,6 +60,16 @@ extension Statement {
 
     /// The clocks of customers.
     enum Clocks {
+        /// When something last fell due up to a date, by one clock. It looks through all
+        /// events, and is asked only when a jump is stopped.
+        static let lastTimed = Statement(
+            "clocks.lastTimed", [.integer, .integer],
+            """
+            SELECT max(e.happened_at) AS last_timed FROM subscription_events e
+            JOIN customers c ON c.customer_id = e.customer_id
+            WHERE e.cause = 'time' AND e.happened_at <= $1 AND coalesce(c.clock_id, 0) = $2
+            """)
+
         static let one = Statement(
             "clocks.one", [.integer],
             """
@@ -118,8 +128,8 @@ extension Statement {
             "clocks.removeCustomers", [], "DELETE FROM clocks WHERE clock_id > 0")
 
         static let all = [
-            one, list, customers, ofCustomer, setOfCustomer, count, next, removeUnused, removeJump,
-            removeCustomers,
+            lastTimed, one, list, customers, ofCustomer, setOfCustomer, count, next, removeUnused,
+            removeJump, removeCustomers,
         ]
     }
 }
