@@ -104,18 +104,20 @@ package struct Worker<Context: WorkContext>: Sendable {
     }
 
     /// Sleeps until the bell rings, `pause` is over, or a chore is due. Every
-    /// ``workSleepMax`` it compares the wall clock, which may have been set: that costs
-    /// no look at the database.
+    /// ``workSleepMax`` it compares the wall clock, which may have been set or have gone on
+    /// while the machine slept: that costs no look at the database. Where nothing is due
+    /// for long, it does so once a minute, because a thousand realms may be idle.
     private func rest(
         _ pause: Duration, _ bell: WorkBell, _ watch: WallWatch, _ times: ChoreTimes
     ) async {
         let end = context.wall.adding(milliseconds: pause.wholeMilliseconds)
         var watch = watch
+        let tickMax = pause < looksAfter ? workSleepMax : idleTickMax
         while !Task.isCancelled, !bell.isClosed {
             let wall = context.wall
             let left = end.milliseconds(since: wall)
             guard left > 0, !watch.hasGoneBack(wall), !times.hasDue(at: wall) else { return }
-            let tick = min(.milliseconds(left), workSleepMax)
+            let tick = min(.milliseconds(left), tickMax)
             let isRung = await withTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     await bell.wait()
@@ -130,7 +132,7 @@ package struct Worker<Context: WorkContext>: Sendable {
                 return isRung
             }
             // A sleep that ends early is a test's.
-            if isRung || tick < workSleepMax || !context.isAlone { return }
+            if isRung || tick < tickMax || !context.isAlone { return }
         }
     }
 
@@ -149,3 +151,6 @@ extension Duration {
 
 /// The longest sleep of a worker.
 package let workSleepMax = Duration.seconds(10)
+
+/// The longest time between two looks at the wall clock.
+private let idleTickMax = Duration.seconds(60)
