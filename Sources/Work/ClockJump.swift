@@ -14,8 +14,9 @@ package struct ClockJump: Hashable, Sendable {
     package let target: Timestamp
     /// All work that was due before this instant is done.
     package let reached: Timestamp
-    /// No work that was due after this instant was begun. A jump can end here
-    /// early, and nothing then happened in the clock's future.
+    /// No work that was due after this instant was begun, except for customers whose
+    /// lines were asked for meanwhile. A jump can end here early, and nothing else then
+    /// happened in the clock's future.
     package let through: Timestamp
     /// Whether a worker has tried every piece of its work. Until then, nothing is
     /// sent that the jump's work owes, because an earlier event may still owe

@@ -27,6 +27,8 @@ package protocol WorkContext: Sendable {
     var lanes: [RunningLanes] { get }
     /// The turns of each database's jumps in this process.
     var jumpTurns: [JumpTurn] { get }
+    /// The turns of each database's clocks in this process.
+    var clockTurns: [ClockTurns] { get }
     /// The database with all facts of a customer.
     func database(of customer: CustomerID) -> any Storage
     /// The name of a database for people.

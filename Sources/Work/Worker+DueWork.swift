@@ -29,8 +29,8 @@ extension Worker {
         return (count, next)
     }
 
-    /// The same for one cluster. `waits`: whether to wait for another task or
-    /// process that runs the errands of a jump.
+    /// The same for one cluster. `waits`: whether to wait for another task that does the
+    /// work, and for another task or process that runs the errands of a jump.
     package func workDue(
         of clock: ClockID? = nil, in index: Int, waits: Bool = false
     ) async throws -> (count: Int, next: Duration?) {
@@ -46,7 +46,22 @@ extension Worker {
         return (count, next)
     }
 
+    /// One task of the process at a time. A worker does not wait for another, because
+    /// what the other leaves is looked for soon.
     private func workDue(
+        by clock: ClockID, in index: Int, waits: Bool
+    ) async throws -> (count: Int, next: Duration?) {
+        let turn = context.clockTurns[index].turn(of: clock)
+        if waits {
+            await turn.enter()
+        } else if !turn.isEntered() {
+            return (0, workSleepMax)
+        }
+        defer { turn.leave() }
+        return try await workDueInTurn(by: clock, in: index, waits: waits)
+    }
+
+    private func workDueInTurn(
         by clock: ClockID, in index: Int, waits: Bool
     ) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)

@@ -164,6 +164,26 @@ import Testing
         #expect(prices.sorted() == [5990, 5990, 7990])
     }
 
+    @Test(arguments: [-5, 4_102_444_800_001, 9_000_000_000_000_000])
+    func `an increase that would be pending for ever is refused`(date: Int64) async throws {
+        let world = try await subscribed(1)
+        let id = try #require(try await world.ends().first { $0.product == "news" }?.id)
+        let price = RaisePriceRequest(
+            price: 5990, startDate: Timestamp(milliseconds: date), needsConsent: false)
+
+        let single = try await refusal {
+            try await world.realm.subscriptions.raisePrice(of: id, price, TestWorld.context)
+        }
+        let bulk = try await refusal { try await extend(world, days: nil, price: price) }
+
+        for refused in [single, bulk] {
+            #expect(refused.error.code == "dateOutOfRange" && refused.error.field == "startDate")
+        }
+        let right = RaisePriceRequest(
+            price: 5990, startDate: try await world.realm.clock().now, needsConsent: false)
+        #expect(try await extend(world, days: nil, price: right).succeededCount == 1)
+    }
+
     /// The store dies on both sides of a tenth of its calls, drawn by the seed.
     @Test func `everyone is extended once wherever the store dies`() async throws {
         let calls = try await BulkStoryOfCuts(nil).run()

@@ -451,8 +451,7 @@ import Testing
             dueWork: [
                 Shopping(inner: Recurring(kind: "once", months: 0, diary: diary)) {
                     guard let world = world.withLock({ $0 }) else { return }
-                    _ = try await world.realm.moveClock(
-                        MoveClockRequest(standAt: TestWall.start), TestWorld.context)
+                    try await world.setClock(MoveClockRequest(standAt: TestWall.start))
                 }
             ])
         world.withLock { $0 = opened }

@@ -87,8 +87,7 @@ import Testing
         let world = try await world()
         let start = try await world.realm.clock().now
         world.places.counter.afterRead(of: "customers.foreseen") {
-            _ = try await world.realm.moveClock(
-                MoveClockRequest(standAt: start), TestWorld.context)
+            try await world.setClock(MoveClockRequest(standAt: start))
         }
 
         try await world.jump(Period(1, .month))

@@ -81,12 +81,7 @@ import Testing
         try await world.buy("news", purchaseID(1))
         let start = try await world.realm.clock().now
         processor.whenAuthorising {
-            let back = ClockMove(
-                clock: .realm, request: MoveClockRequest(moveTo: start), notifications: nil,
-                otherwise: .queued, farThrough: nil)
-            _ = try await world.realm.house(.clock, TestWorld.context) {
-                .commit(try back.write($0))
-            }
+            try await world.setClock(MoveClockRequest(moveTo: start))
             try await world.change("offAndOn")
         }
 

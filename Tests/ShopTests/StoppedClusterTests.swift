@@ -26,14 +26,8 @@ import Testing
         return (world, try await world.realm.clock().now)
     }
 
-    /// Moves the clock, and does none of the work that falls due by that.
     private func setOut(_ world: TestWorld) async throws {
-        let move = ClockMove(
-            clock: .realm, request: MoveClockRequest(advancePeriod: year.description),
-            notifications: nil, otherwise: .queued, farThrough: nil)
-        _ = try await world.realm.house(.clock, TestWorld.context) {
-            .commit(try move.write($0))
-        }
+        try await world.setClock(MoveClockRequest(advancePeriod: year.description))
     }
 
     private func stop(_ world: TestWorld) async throws -> ClockDescription {

@@ -464,6 +464,14 @@ extension TestWorld {
         }
     }
 
+    /// Moves the clock, and does none of the work that falls due by that.
+    func setClock(_ request: MoveClockRequest) async throws {
+        let move = ClockMove(
+            clock: .realm, request: request, notifications: nil, otherwise: .queued,
+            farThrough: nil)
+        _ = try await realm.house(.clock, Self.context) { .commit(try move.write($0)) }
+    }
+
     func jump(_ period: Period) async throws {
         _ = try await realm.moveClock(
             MoveClockRequest(advancePeriod: period.description), Self.context)

@@ -14,7 +14,7 @@ extension SubscriptionRoom {
     /// request under the same id has no effect. Refusals, in order: `uuidInvalid`,
     /// `bundleIdUnknown`, `productIdUnknown`, `storefrontsInvalid`,
     /// `bulkChangeUnclear`, `daysOutOfRange`, `priceInvalid`, `currenciesDiffer`,
-    /// `bulkChangeExists`. `isAudited`: whether an operator requests it, and not a
+    /// `dateOutOfRange`, `bulkChangeExists`. `isAudited`: whether an operator requests it, and not a
     /// merchant's server.
     @discardableResult
     public func changeAll(
@@ -29,12 +29,16 @@ extension SubscriptionRoom {
         let kind = try BulkChangeRules(request, shelf, bundleID).kind()
         let key = BulkChangeKey(bundleID: BundleID(bundleID), request: id)
         let wanted = try await realm.house(.rows, context) { house -> Ending<BulkChangeRow> in
+            let now = try Realm.now(house.writing, wall: house.wall)
+            if case .raisePrice(_, let start, _) = kind {
+                try Self.check(increaseFrom: start, at: now)
+            }
             let row = BulkChangeRow(
                 key: key,
                 change: BulkChange(
                     kind, productID: ProductID(request.productId),
                     storefronts: request.storefronts,
-                    requestedAt: try Realm.now(house.writing, wall: house.wall),
+                    requestedAt: now,
                     isMerchants: isAudited ? nil : true))
             return .commit(try Self.add(row, isAudited: isAudited, house))
         }

@@ -62,7 +62,7 @@ extension SubscriptionRoom {
         }
     }
 
-    /// Announces a higher price. Refusals, in order: `priceInvalid`,
+    /// Announces a higher price. Refusals, in order: `priceInvalid`, `dateOutOfRange`,
     /// `subscriptionEnded`, `priceNotHigher`, `priceIncreasePending`.
     @discardableResult
     public func raisePrice(
@@ -70,10 +70,24 @@ extension SubscriptionRoom {
     ) async throws -> SubscriptionAnswer {
         let price = try Edge.price(request.price, "price")
         return try await change(id, "subscription.raisePrice", context) { change in
-            try change.subscription.raised(
+            try Self.check(increaseFrom: request.startDate, at: change.now)
+            return try change.subscription.raised(
                 to: Money(price, change.subscription.renewal.price.currency),
                 from: request.startDate, needsConsent: request.needsConsent ?? true,
                 at: change.now, cause: .operator)
+        }
+    }
+
+    /// An increase that is pending stands in the way of another one, so a mistaken date
+    /// must not keep it pending for ever. Refusal: `dateOutOfRange`.
+    static func check(increaseFrom date: Timestamp, at now: Timestamp) throws {
+        let latest = now.adding(Period(2, .year))
+        guard (RealmClock.earliest...max(latest, RealmClock.earliest)).contains(date) else {
+            throw Refusal(
+                .badRequest, code: "dateOutOfRange", "The increase is out of range.",
+                field: "startDate",
+                rule: "from \(RealmClock.earliest) to two years from now, which is \(latest)",
+                remedy: "send milliseconds since 1970, at most two years ahead")
         }
     }
 

@@ -39,6 +39,7 @@ public final class Realm: Sendable {
     /// What this process runs of outer work, for each cluster.
     package let lanes: [RunningLanes]
     package let jumpTurns: [JumpTurn]
+    package let clockTurns: [ClockTurns]
     /// The handler for each kind of outer work.
     package let errandHandlers: [String: any ErrandHandler<Realm>]
     /// The handler for each kind of inner work. Every process handles all
@@ -85,6 +86,7 @@ public final class Realm: Sendable {
         bells = clusters.all.map { _ in WorkBell() }
         lanes = clusters.all.map { _ in RunningLanes() }
         jumpTurns = clusters.all.map { _ in JumpTurn() }
+        clockTurns = clusters.all.map { _ in ClockTurns() }
     }
 
     /// Opens the realm's databases and creates what a new one lacks.
