@@ -262,6 +262,104 @@ import Testing
         #expect(try await periods(book, "ben") == ["1", "2", "3", "4"])
     }
 
+    /// A customer of the store who has paid for two accounts of the app, one after the other.
+    private struct Payer {
+        let book: Book
+        static let ann = Book.blob
+        static let ben = "22222222-2222-4333-8444-555555555555"
+
+        static func open() async throws -> Payer {
+            Payer(
+                book: try await Book.open(
+                    grants: try GrantRules([
+                        "gold": [
+                            Grant(name: "gold", kind: .entitlement(.subscription(grace: true)))
+                        ],
+                        "silver": [
+                            Grant(name: "silver", kind: .entitlement(.subscription(grace: true)))
+                        ],
+                    ])))
+        }
+
+        /// Books a period of the subscription, which was signed with an account's token. The
+        /// days count from now.
+        func pay(
+            _ id: Int, _ product: String, for account: String, from start: Int64,
+            until end: Int64, isUpgraded: Bool? = nil, graceUntil: Int64? = nil
+        ) async throws {
+            let payload = Book.payload(id) {
+                $0.productId = product
+                $0.type = "Auto-Renewable Subscription"
+                $0.originalTransactionId = Book.id(1)
+                $0.appAccountToken = account
+                $0.purchaseDate = Book.now.adding(seconds: day(start))
+                $0.expiresDate = Book.now.adding(seconds: day(end))
+                $0.isUpgraded = isUpgraded
+            }
+            let renewal = graceUntil.map {
+                ProvenRenewal(signedAt: Book.now, graceUntil: Book.now.adding(seconds: day($0)))
+            }
+            _ = try await book.ledger.book(
+                try ProvenPurchase(
+                    payload, root: Book.root, environment: .sandbox,
+                    bundleID: Book.bundleID.value), account: account, renewal: renewal)
+        }
+
+        /// Why the purchases of an account stop to grant an entitlement.
+        func ends(_ account: String, _ entitlement: String) async throws -> [String] {
+            try await book.ledger.reason(account: account, entitlement: entitlement)
+                .purchases.map(\.end)
+        }
+    }
+
+    /// No product of the ledger grants anything for `platinum`.
+    @Test(arguments: ["gold", "silver", "platinum"])
+    func `a grace period follows the newest period alone, whoever has it`(
+        newest: String
+    ) async throws {
+        let payer = try await Payer.open()
+        try await payer.pay(1, "gold", for: Payer.ann, from: -400, until: -370)
+
+        try await payer.pay(
+            2, newest, for: Payer.ben, from: -31, until: -1, graceUntil: 15)
+
+        let granted = newest == "platinum" ? [] : [newest]
+        #expect(try await payer.book.active(Payer.ann) == [])
+        #expect(try await payer.ends(Payer.ann, "gold") == ["expired"])
+        #expect(try await payer.book.active(Payer.ben) == granted)
+        #expect(
+            try await payer.ends(Payer.ben, newest) == granted.map { _ in "graceEnded" })
+    }
+
+    /// The customer upgrades in a sandbox whose clock stands.
+    @Test func `of two periods with one date the later transaction is the newest`() async throws {
+        let payer = try await Payer.open()
+        try await payer.pay(
+            1, "silver", for: Payer.ann, from: -31, until: -24, isUpgraded: true)
+        try await payer.pay(2, "gold", for: Payer.ann, from: -31, until: -1, graceUntil: 15)
+
+        #expect(try await payer.book.active(Payer.ann) == ["gold"])
+        #expect(try await payer.ends(Payer.ann, "silver") == ["upgraded"])
+        #expect(try await payer.ends(Payer.ann, "gold") == ["graceEnded"])
+    }
+
+    @Test(arguments: ["gold", "platinum"])
+    func `an upgraded period ends at the purchase that replaced it, whoever has that`(
+        higher: String
+    ) async throws {
+        let payer = try await Payer.open()
+        try await payer.pay(
+            1, "silver", for: Payer.ann, from: -5, until: 25, isUpgraded: true)
+        // What replaced it is not in the books yet.
+        #expect(try await payer.book.active(Payer.ann) == ["silver"])
+
+        try await payer.pay(2, higher, for: Payer.ben, from: -1, until: 29)
+
+        #expect(try await payer.book.active(Payer.ann) == [])
+        #expect(try await payer.ends(Payer.ann, "silver") == ["upgraded"])
+        #expect(try await payer.book.active(Payer.ben) == (higher == "gold" ? ["gold"] : []))
+    }
+
     @Test(
         arguments: [
             Statement.Booked.ownerOfSubscription, Statement.Booked.unclaimedPeriods,

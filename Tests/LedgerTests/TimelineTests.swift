@@ -13,8 +13,27 @@ import Testing
         Timestamp(milliseconds: 1_767_225_600_000).adding(seconds: Int64(number - 1) * 86_400)
     }
 
+    /// Purchases that are separated by `;`.
+    private static func facts(_ lines: String) throws -> [EntitlementFact] {
+        try facts(lines.split(separator: ";"))
+    }
+
+    private static func facts(_ lines: [Substring]) throws -> [EntitlementFact] {
+        let alone = try lines.map { try fact($0) }
+        return try lines.map { line in
+            let one = try fact(line)
+            let later = alone.filter {
+                $0.subscription == one.subscription
+                    && ($0.purchasedAt, $0.transactionID) > (one.purchasedAt, one.transactionID)
+            }
+            return try fact(line, nextPeriodAt: later.map(\.purchasedAt).min())
+        }
+    }
+
     /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`
-    private static func fact(_ line: Substring) throws -> EntitlementFact {
+    private static func fact(
+        _ line: Substring, nextPeriodAt: Timestamp? = nil
+    ) throws -> EntitlementFact {
         let words = line.split(separator: " ").map(String.init)
         func value(_ key: String) -> String? {
             words.firstIndex(of: key).flatMap { words.dropFirst($0 + 1).first }
@@ -33,7 +52,8 @@ import Testing
             subscription: value("of") ?? words[0], productID: "p",
             quantity: value("x").flatMap(Int.init) ?? 1,
             purchasedAt: try #require(instant("bought")), expiresAt: instant("until"),
-            isUpgraded: words.contains("upgraded"), graceUntil: instant("grace-until"),
+            isUpgraded: words.contains("upgraded"),
+            nextPeriodAt: instant("next") ?? nextPeriodAt, graceUntil: instant("grace-until"),
             revokedAt: instant("revoked"))
     }
 
@@ -93,6 +113,16 @@ import Testing
                     + "grace-until 21",
                 "a 1–8 expired, b 10–21 graceEnded"
             ),
+            // The newest period counts, also one that was replaced and ends later.
+            (
+                "a grace bought 1 until 366 upgraded; b grace of a bought 5 until 36 "
+                    + "grace-until 52",
+                "a 1–5 upgraded, b 5–52 graceEnded"
+            ),
+            // So does one of another account, or one that grants nothing.
+            ("a grace bought 1 until 8 grace-until 14 next 8", "a 1–8 expired"),
+            ("a subscription bought 1 until 31 upgraded next 5", "a 1–5 upgraded"),
+            ("a grace bought 1 until 8 upgraded grace-until 14", "a 1–8 expired"),
             // An upgrade ends at the purchase that replaced it, once that is known.
             ("a subscription bought 1 until 31 upgraded", "a 1–31 expired"),
             (
@@ -102,7 +132,7 @@ import Testing
             ),
         ])
     func `spans of purchases`(purchases: String, expected: String) throws {
-        let facts = try purchases.split(separator: ";").map { try Self.fact($0) }
+        let facts = try Self.facts(purchases)
 
         #expect(Self.spans(facts) == expected)
         #expect(Self.spans(facts.reversed()) == expected)
@@ -122,7 +152,7 @@ import Testing
             ("a P10D bought 5 revoked 3", 4, "ended 5 revoked"),
         ])
     func `state at a day`(purchases: String, at day: Int, expected: String) throws {
-        let facts = try purchases.split(separator: ";").map { try Self.fact($0) }
+        let facts = try Self.facts(purchases)
         let timeline = try #require(EntitlementTimeline.all(facts).first)
 
         let state: String =
@@ -138,7 +168,7 @@ import Testing
 
     @Test func `absurd quantities end at the last date that is accepted`() throws {
         let line = "a P999Y x 10000 bought 1; b P999Y x 10000 bought 2; c P1D bought 3"
-        let facts = try line.split(separator: ";").map { try Self.fact($0) }
+        let facts = try Self.facts(line)
 
         let ends = EntitlementTimeline.all(facts)[0].spans.map(\.until)
 
@@ -153,7 +183,7 @@ import Testing
             "d subscription bought 2 until 9", "e grace of d bought 9 until 16 grace-until 20",
             "f forever bought 40 revoked 44",
         ]
-        let facts = try lines.map { try Self.fact($0[...]) }
+        let facts = try Self.facts(lines.map { $0[...] })
         let expected = Self.spans(facts)
 
         var seen: Set<String> = []

@@ -8,13 +8,17 @@ struct EntitlementFact: Hashable, Sendable {
     let lasting: Grant.Lasting
     let onReversal: Grant.Reversal
     let transactionID: String
-    /// Identifies the subscription: store, app and original transaction.
+    /// Identifies the subscription: store, app and original transaction. It tells
+    /// purchases of one number at two stores apart.
     let subscription: String
     let productID: String
     let quantity: Int
     let purchasedAt: Timestamp
     let expiresAt: Timestamp?
     let isUpgraded: Bool
+    /// When the next period of the subscription was bought, whoever has it and whether or
+    /// not it grants anything. Nil for the newest one.
+    let nextPeriodAt: Timestamp?
     /// The end of the subscription's grace period, as last signed.
     let graceUntil: Timestamp?
     let revokedAt: Timestamp?
@@ -56,15 +60,12 @@ struct EntitlementTimeline: Hashable, Sendable {
 
     /// Returns the entitlements that facts grant, in the order of their names.
     static func all(_ facts: [EntitlementFact]) -> [EntitlementTimeline] {
-        let subscriptions = Dictionary(grouping: facts, by: \.subscription)
-        return Dictionary(grouping: facts, by: \.name).sorted { $0.key < $1.key }.map {
-            EntitlementTimeline(name: $0, facts: $1, subscriptions: subscriptions)
+        Dictionary(grouping: facts, by: \.name).sorted { $0.key < $1.key }.map {
+            EntitlementTimeline(name: $0, facts: $1)
         }
     }
 
-    private init(
-        name: String, facts: [EntitlementFact], subscriptions: [String: [EntitlementFact]]
-    ) {
+    private init(name: String, facts: [EntitlementFact]) {
         var spans: [EntitlementSpan] = []
         var paidUntil: Timestamp?
         for fact in facts.sorted(by: Self.precedes) {
@@ -74,9 +75,7 @@ struct EntitlementTimeline: Hashable, Sendable {
                 let span = Self.extended(fact, by: period, from: paidUntil)
                 paidUntil = span.until
                 spans.append(span)
-            case .subscription(let grace):
-                let others = subscriptions[fact.subscription] ?? []
-                spans.append(Self.subscribed(fact, grace, among: others))
+            case .subscription(let grace): spans.append(Self.subscribed(fact, grace))
             }
         }
         self.name = name
@@ -105,22 +104,20 @@ struct EntitlementTimeline: Hashable, Sendable {
         return cut(EntitlementSpan(fact: fact, start: start, until: until, end: .expired))
     }
 
-    private static func subscribed(
-        _ fact: EntitlementFact, _ grace: Bool, among subscription: [EntitlementFact]
-    ) -> EntitlementSpan {
+    private static func subscribed(_ fact: EntitlementFact, _ grace: Bool) -> EntitlementSpan {
         guard let expiresAt = fact.expiresAt else {
             return EntitlementSpan(
                 fact: fact, start: fact.purchasedAt, until: fact.purchasedAt, end: .noExpiry)
         }
-        let next = subscription.map(\.purchasedAt).filter { $0 > fact.purchasedAt }.min()
-        if fact.isUpgraded, let next, next < expiresAt {
+        // Until the purchase that replaced it is in the books, its own end counts.
+        if fact.isUpgraded, let next = fact.nextPeriodAt, next < expiresAt {
             return cut(
                 EntitlementSpan(
                     fact: fact, start: fact.purchasedAt, until: next, end: .upgraded))
         }
-        // A grace period follows the last paid one.
-        if grace, let graceUntil = fact.graceUntil, graceUntil > expiresAt,
-            subscription.allSatisfy({ ($0.expiresAt ?? expiresAt) <= expiresAt })
+        // A grace period follows the newest paid one, which nothing has replaced.
+        if grace, !fact.isUpgraded, fact.nextPeriodAt == nil, let graceUntil = fact.graceUntil,
+            graceUntil > expiresAt
         {
             return cut(
                 EntitlementSpan(

@@ -153,6 +153,7 @@ extension EntitlementFact {
         expiresAt = try instant("expires_at")
         isUpgraded =
             try row.value("is_upgraded") == .null ? false : row.boolean("is_upgraded")
+        nextPeriodAt = try instant("next_period_at")
         graceUntil = try instant("grace_until")
         revokedAt = try instant("revoked_at")
     }

@@ -46,6 +46,18 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
+        /// When the period after `p` of the same subscription was bought. Its account does
+        /// not matter, and neither does what it grants. Where a store's clock stands, two
+        /// periods have one date, and the transaction's number decides.
+        private static let nextPeriod = """
+            SELECT n.purchased_at FROM purchases n
+            WHERE n.original_transaction_id = p.original_transaction_id
+                AND n.product_type = '\(BookedFacts.subscription)'
+                AND \(Shares.isSameApp("n", "p"))
+                AND (n.purchased_at, n.transaction_id) > (p.purchased_at, p.transaction_id)
+            ORDER BY n.purchased_at, n.transaction_id LIMIT 1
+            """
+
         /// All facts of an account's entitlements, or of one entitlement, shared ones
         /// included. Of a subscription every period is shared once one is. A subscription
         /// of which several periods were shared is listed for each of them.
@@ -55,7 +67,9 @@ extension Statement {
             SELECT g.name, g.lasting, g.period, g.on_reversal, g.root,
                 g.bundle_id, g.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
-                r.grace_until
+                r.grace_until,
+                CASE WHEN g.lasting IN ('grace', 'subscription') THEN (
+                    \(nextPeriod)) END AS next_period_at
             FROM (
                 SELECT \(shared) FROM grants o
                 WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'

@@ -270,6 +270,7 @@ def entitlements_are_what_was_proven(evidence):
         {**known[row["transaction_id"], row["environment"]], "account": row["account"]}
         for row in evidence.ledger_shares]
     owned = grouped(facts + shared, "account", "environment")
+    periods = grouped(facts, "original_transaction_id")
     books = grouped(evidence.ledger_credit_books, "account", "environment")
     for entry in evidence.audited:
         key = (entry["account"], entry["environment"])
@@ -283,10 +284,11 @@ def entitlements_are_what_was_proven(evidence):
             if told != wanted:
                 yield f"the balances of {key} are told as {told} instead of {wanted}"
         else:
-            yield from told_as_proven(key, entry, owned.get(key, []), evidence.grants)
+            yield from told_as_proven(
+                key, entry, owned.get(key, []), evidence.grants, periods)
 
 
-def told_as_proven(key, entry, facts, rules):
+def told_as_proven(key, entry, facts, rules, periods):
     told = {
         each["name"]: each.get("endDate", FOREVER) if each["isActive"] else None
         for each in entry["answer"]["entitlements"]
@@ -295,7 +297,7 @@ def told_as_proven(key, entry, facts, rules):
     newest = max((each["signed_at"] for each in granting), default=0)
     if key[1] == "Production":
         newest = 0
-    spans = spans_of(granting, rules)
+    spans = spans_of(granting, rules, periods)
     ways = [
         {name: reach(each, max(now, newest)) for name, each in spans.items()}
         for now in entry["between"]

@@ -4,14 +4,18 @@ what they granted, and the dates that the store has signed."""
 
 from collections import defaultdict
 
+from .facts import grouped
 from .fold import DAY
 
 FOREVER = float("inf")
 
 
-def spans_of(facts, rules):
+def spans_of(facts, rules, periods=None):
     """The time that each purchase gives, by the name of the entitlement: start and end.
-    `facts` are purchases with `terms` (a row or nothing) and `grace_until`."""
+    `facts` are purchases with `terms` (a row or nothing) and `grace_until`. `periods`: all
+    purchases of the ledger by their subscriptions, whoever has them."""
+    if periods is None:
+        periods = grouped(facts, "original_transaction_id")
     spans, paid_until = defaultdict(list), {}
     for purchase in sorted(facts, key=lambda each: (each["purchased_at"], number_of(each))):
         for grant in rules.get(purchase["product_id"], []):
@@ -24,7 +28,8 @@ def spans_of(facts, rules):
                 start = max(start, paid_until.get(name, start))
                 end = start + grant["days"] * DAY * purchase["quantity"]
             else:
-                end = subscribed_until(purchase, grant, facts)
+                own = periods[purchase["original_transaction_id"],]
+                end = subscribed_until(purchase, grant, own)
             if purchase["revoked_at"] is not None:
                 end = max(start, min(end, purchase["revoked_at"]))
             if grant["lasting"] == "period":
@@ -37,24 +42,21 @@ def number_of(purchase):
     return str(purchase["transaction_id"])
 
 
-def subscribed_until(purchase, grant, facts):
-    """The end of a subscription's period: as signed, that of an upgrade, or of its grace."""
+def subscribed_until(purchase, grant, own):
+    """The end of a subscription's period: as signed, that of an upgrade, or of its grace.
+    `own`: the periods of the subscription."""
     terms = purchase["terms"]
     if terms is None or terms["expires_at"] is None:
         return purchase["purchased_at"]
     end = terms["expires_at"]
-    own = [
-        each for each in facts
-        if each["original_transaction_id"] == purchase["original_transaction_id"]
-    ]
+    place = (purchase["purchased_at"], number_of(purchase))
     later = [
-        each["purchased_at"] for each in own if each["purchased_at"] > purchase["purchased_at"]]
-    if terms["is_upgraded"] and later and min(later) < end:
-        return min(later)
-    ends = [each["terms"]["expires_at"] for each in own if each["terms"]]
-    is_last = all(each is None or each <= end for each in ends)
+        each["purchased_at"] for each in own
+        if (each["purchased_at"], number_of(each)) > place]
+    if terms["is_upgraded"]:
+        return min([end, *later])
     grace = purchase["grace_until"]
-    if grant["lasting"] == "grace" and grace is not None and grace > end and is_last:
+    if grant["lasting"] == "grace" and grace is not None and grace > end and not later:
         return grace
     return end
 

@@ -295,6 +295,21 @@ class EntitledTests(unittest.TestCase):
         second = subscribed("2", START + DAY, START + DAY + 5, revoked_at=START + DAY)
         self.assertEqual(self.until(START, first, second), START + DAY)
 
+    def test_an_upgrade_at_one_date_ends_the_lower_period(self):
+        first = subscribed("1", START, START + 7 * DAY, is_upgraded=True)
+        second = subscribed("2", START, START + 7 * DAY)
+        (spans,) = entitled.spans_of([first, second], self.RULES).values()
+        self.assertEqual(spans, [(START, START), (START, START + 7 * DAY)])
+
+    def test_periods_of_other_accounts_count(self):
+        week = START + 7 * DAY
+        first = subscribed("1", START, week, week + DAY)
+        upgraded = subscribed("1", START, week, is_upgraded=True)
+        periods = {("s1",): [first, subscribed("2", START + DAY, week + 2)]}
+        for own, wanted in [(first, week), (upgraded, START + DAY)]:
+            (spans,) = entitled.spans_of([own], self.RULES, periods).values()
+            self.assertEqual(spans, [(START, wanted)])
+
     def test_a_subscription_without_an_end_gives_nothing(self):
         self.assertIsNone(self.until(START, bought("1", "gold")))
 
