@@ -266,6 +266,79 @@ import Testing
         #expect(try await after.imbalances() == [])
     }
 
+    /// The currency is renamed, and an entitlement added, after everything was spent.
+    @Test(arguments: [RestorePolicy.refuse, .transfer])
+    func `a change of what a product grants adds nothing to earlier purchases`(
+        policy: RestorePolicy
+    ) async throws {
+        let storage = try await Shelf.storage()
+        let before = try await Book.open(storage: storage, grants: Self.coins())
+        func coins(_ payload: inout JWSTransactionDecodedPayload) { payload.productId = "coins" }
+        try await before.take(1, coins)
+        try await before.spend("hat", 100)
+        var owner = "blob"
+        if policy == .transfer {
+            let wish = RestoreRequest(signedTransaction: try Book.signed(1, coins))
+            _ = try await before.reopened(policy).ledger.restore(wish, account: "ann")
+            owner = "ann"
+        }
+        let after = try await Book.open(
+            storage: storage,
+            grants: try GrantRules([
+                "coins": [
+                    Grant(name: "gems", kind: .credits(perUnit: 100)),
+                    Grant(name: "pro", kind: .entitlement(.forever)),
+                ]
+            ]))
+
+        let applied = try await after.ledger.applyGrants()
+        // News change the old purchase.
+        for (signed, revoked) in [(3, 2), (5, nil)] as [(Int64, Int64?)] {
+            try await after.take(1, account: nil) {
+                coins(&$0)
+                $0.signedDate = Book.now.adding(seconds: signed)
+                $0.revocationDate = revoked.map { Book.now.adding(seconds: $0) }
+            }
+        }
+        try await after.take(2, account: "new", coins)
+
+        #expect(applied == GrantsApplied(granted: 0, left: 0))
+        #expect(try await after.balance(owner, "gems") == nil)
+        #expect(try await after.balance(owner) ?? 0 == 0)
+        #expect(try await after.active(owner) == [])
+        #expect(try await after.balance("new", "gems") == 100)
+        #expect(try await after.ledger.entitlements(account: "new").entitlements.count == 1)
+        #expect(try await after.imbalances() == [])
+    }
+
+    /// One that could not grant is counted once, however much its product grants.
+    @Test func `a product with several grants that is configured later grants all of them`()
+        async throws
+    {
+        let storage = try await Shelf.storage()
+        let before = try await Book.open(storage: storage)
+        for id in 1...2 {
+            try await before.take(id) { ($0.productId, $0.quantity) = ("coins", 2) }
+        }
+        try await before.reserve("held", id: 2)
+        let after = try await Book.open(
+            storage: storage,
+            grants: try GrantRules([
+                "coins": [
+                    Grant(name: "coins", kind: .credits(perUnit: 100)),
+                    Grant(name: "gems", kind: .credits(perUnit: 1)),
+                    Grant(name: "pro", kind: .entitlement(.forever)),
+                ]
+            ]))
+
+        let applied = try await after.ledger.applyGrants()
+
+        #expect(applied == GrantsApplied(granted: 3, left: 1))
+        #expect(try await after.balance() == 200)
+        #expect(try await after.balance("blob", "gems") == 2)
+        #expect(try await after.ledger.applyGrants() == GrantsApplied(granted: 0, left: 1))
+    }
+
     /// The credits and the effect of the merchant are one commit.
     @Test func `a spending in the merchant's own transaction is undone with it`() async throws {
         struct Failed: Error {}

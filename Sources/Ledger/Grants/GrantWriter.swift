@@ -5,23 +5,25 @@ import Storage
 
 /// Writes what a booked purchase grants, in the commit that books it.
 ///
-/// A grant is written once, under the purchase and the grant's name. A grant of
+/// A purchase grants once, everything in one commit: what its product grants at that
+/// moment. A grant is written under the purchase and the grant's name. A grant of
 /// credits is reversed when the store revokes the purchase, and restored when that
 /// is taken back. Entitlements need neither: they are read from the purchase's facts.
 struct GrantWriter: Sendable {
     let rules: GrantRules
     let now: Timestamp
 
-    /// Grants what is missing, then brings credits in line with the purchase's
-    /// fate. The account's line is locked. Returns the number of new grants.
+    /// Grants what its product gives if it has granted nothing, then brings credits in line
+    /// with the purchase's fate. The account's line is locked. Returns the number of new grants.
     @discardableResult
     func settle(
         _ purchase: BookedPurchase, hasNewFate: Bool, _ writing: any Writing
     ) throws -> Int {
         guard let account = purchase.account else { return 0 }
         var granted = 0
-        // Units that were redeemed or reserved one by one stay redeemable.
-        if purchase.spent == 0, purchase.held == 0 {
+        // What it has granted keeps its terms, and nothing is added to it. Units that were
+        // redeemed or reserved one by one stay redeemable.
+        if !purchase.isGranted, purchase.spent == 0, purchase.held == 0 {
             for grant in rules.grants(of: purchase.facts.productID)
             where try write(grant, of: purchase, to: account, writing) {
                 granted += 1

@@ -12,21 +12,19 @@ extension Ledger {
     /// Whether no product is configured to grant anything.
     public var grantsNothing: Bool { configuration.grants.products.isEmpty }
 
-    /// Grants what purchases of configured products lack. A repeat, also beside
-    /// other servers, grants nothing twice.
+    /// Grants what the purchases of configured products give that have granted nothing
+    /// yet. A repeat, also beside other servers, grants nothing twice. A purchase that has
+    /// granted something keeps the terms of that time, whatever its product grants now.
     ///
     /// Each purchase is a commit of its own. It reads all purchases of each
     /// configured product.
     @discardableResult
     public func applyGrants(requestID: String = "") async throws -> GrantsApplied {
         var (granted, left) = (0, 0)
-        let products = configuration.grants.products.sorted { $0.key.value < $1.key.value }
-        for (product, grants) in products {
-            for grant in grants {
-                let applied = try await apply(grant, of: product.value)
-                granted += applied.granted
-                left += applied.left
-            }
+        for product in configuration.grants.products.keys.map(\.value).sorted() {
+            let applied = try await applyGrants(of: product)
+            granted += applied.granted
+            left += applied.left
         }
         ports.log(
             "applied the rules of grants",
@@ -34,14 +32,13 @@ extension Ledger {
         return GrantsApplied(granted: granted, left: left)
     }
 
-    private func apply(_ grant: Grant, of product: String) async throws -> GrantsApplied {
+    private func applyGrants(of product: String) async throws -> GrantsApplied {
         var (granted, left) = (0, 0)
         var last: [SQLValue] = Array(repeating: .text(""), count: 4)
         while true {
             try Task.checkCancellation()
             let values: [SQLValue] =
-                [.text(product), .text(grant.kindWord), .text(grant.name)]
-                + last + [.integer(Int64(Self.applyPage))]
+                [.text(product)] + last + [.integer(Int64(Self.applyPage))]
             let keys = try await storage.read { reading in
                 try reading.query(Statement.Grants.lacking, values).map { try PurchaseKey($0) }
             }
@@ -59,7 +56,7 @@ extension Ledger {
         return GrantsApplied(granted: granted, left: left)
     }
 
-    /// Grants what one purchase lacks. Returns the number of new grants.
+    /// Grants what one purchase gives. Returns the number of new grants.
     private func settle(_ key: PurchaseKey) async throws -> Int {
         let writer = GrantWriter(rules: configuration.grants, now: ports.wall.now)
         let note = note(.granted, key.transactionID)

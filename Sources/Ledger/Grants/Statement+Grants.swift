@@ -102,19 +102,19 @@ extension Statement {
             WHERE CAST($3 AS TEXT) IS NULL OR g.name = $3
             """)
 
-        /// A page of the purchases of a product that lack a grant, for accounts.
+        /// A page of the purchases of a product that accounts have and that have granted
+        /// nothing. What one of them has granted keeps its terms, and nothing is added to it.
         static let lacking = Statement(
-            "grants.lacking", [.text, .text, .text, .text, .text, .text, .text, .integer],
+            "grants.lacking", [.text, .text, .text, .text, .text, .integer],
             """
             SELECT p.root, p.environment, p.bundle_id, p.transaction_id FROM purchases p
             WHERE p.product_id = $1
-                AND (p.transaction_id, p.root, p.environment, p.bundle_id) > ($4, $5, $6, $7)
+                AND (p.transaction_id, p.root, p.environment, p.bundle_id) > ($2, $3, $4, $5)
                 AND p.account IS NOT NULL AND p.spent = 0
                 AND NOT EXISTS (SELECT 1 FROM grants g
                     WHERE g.root = p.root AND g.environment = p.environment
-                        AND g.bundle_id = p.bundle_id AND g.transaction_id = p.transaction_id
-                        AND g.kind = $2 AND g.name = $3)
-            ORDER BY p.transaction_id, p.root, p.environment, p.bundle_id LIMIT $8
+                        AND g.bundle_id = p.bundle_id AND g.transaction_id = p.transaction_id)
+            ORDER BY p.transaction_id, p.root, p.environment, p.bundle_id LIMIT $6
             """)
 
         /// How many purchases of each product have a grant, and how many have none.
