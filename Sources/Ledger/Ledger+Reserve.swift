@@ -53,7 +53,7 @@ extension Ledger {
     ///
     /// A unit that is held is spent even if the store has revoked the purchase since,
     /// because its effect may have happened. After the expiry, one is spent if the
-    /// purchase still has one. Refusals, in order: `textInvalid`,
+    /// purchase still has one and has granted nothing. Refusals, in order: `textInvalid`,
     /// `reservationUnknown`, `reservationReleased`, `reservationExpired`.
     public func confirm(
         reservation idempotencyKey: String, account: String, requestID: String = ""

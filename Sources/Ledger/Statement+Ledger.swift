@@ -323,13 +323,15 @@ extension Statement {
         ///
         /// A unit that was reserved after the end `$8` of this reservation may be the same
         /// one. Then a clock was set back, or another server's is ahead, and every unit
-        /// that is held must be left.
+        /// that is held must be left. By such a clock the reservation had expired, so that the
+        /// purchase may have granted what it is worth.
         static let spendHeld = Statement(
             "purchases.spendHeld",
             [.text, .text, .text, .text, .text, .integer, .integer, .integer],
             """
             UPDATE purchases SET spent = spent + 1, revision = $6
             WHERE \(isKey) AND account = $5 AND spent < quantity
+                AND NOT \(granted("purchases"))
                 AND (spent + \(held("purchases", "$7")) <= quantity
                     OR NOT EXISTS (SELECT 1 FROM redemptions l
                         WHERE l.root = purchases.root AND l.environment = purchases.environment

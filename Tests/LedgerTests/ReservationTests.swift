@@ -110,6 +110,30 @@ import Testing
         #expect(try await refusal { try await book.confirm("a") }?.first == "reservationExpired")
     }
 
+    /// By the clock of the server that grants it, the reservation has expired.
+    @Test func `a held unit is not spent once its purchase has granted what it is worth`()
+        async throws
+    {
+        let storage = try await Shelf.storage()
+        let book = try await book(quantity: 2, storage: storage)
+        try await book.reserve("a", seconds: 10)
+        clock.move(seconds: 10)
+        let ahead = try await Book.open(
+            storage: storage, wall: clock.wall,
+            grants: try GrantRules([
+                "credits.5": [Grant(name: "coins", kind: .credits(perUnit: 100))]
+            ]))
+        let applied = try await ahead.ledger.applyGrants()
+        clock.move(seconds: -1)
+
+        #expect(applied == GrantsApplied(granted: 1, left: 0))
+        #expect(try await book.reserve("a").state == "held")
+        #expect(try await refusal { try await book.confirm("a") }?.first == "reservationExpired")
+        #expect(try await refusal { try await book.redeem("b") }?.first == "purchaseGranted")
+        #expect(try await book.release("a").state == "released")
+        #expect(try await ahead.balance() == 200)
+    }
+
     @Test func `with a unit more both are confirmed`() async throws {
         let book = try await book(quantity: 2)
         try await book.reserve("a", seconds: 10)
