@@ -92,10 +92,18 @@ extension YAMLReader {
         }
     }
 
-    /// A scalar's own characters.
+    /// A scalar's own characters. In YAML a plain `null` is no text and no value, so it must
+    /// not be read as a name.
     package mutating func text(_ node: Node) -> String? {
-        guard let text = node.scalar?.string, !text.isEmpty else {
+        guard let scalar = node.scalar, !scalar.string.isEmpty else {
             refuse(Self.line(node), "it must be one value", "write it behind the colon")
+            return nil
+        }
+        let text = scalar.string
+        if scalar.style == .plain, ["~", "null", "Null", "NULL"].contains(text) {
+            refuse(
+                Self.line(node), "`\(text)` is no value in YAML",
+                "write a value, or the word in quotes if it is meant")
             return nil
         }
         return text

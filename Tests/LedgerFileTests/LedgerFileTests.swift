@@ -388,6 +388,24 @@ struct LedgerFileTests {
         #expect(problems("ledger:\n  port: \(text)").isEmpty == isRight)
     }
 
+    @Test(arguments: ["null", "~", "Null", "NULL"])
+    func `an absent value is no name, and the same word in quotes is one`(
+        word: String
+    ) throws {
+        let absent = "`\(word)` is no value in YAML"
+
+        #expect(problems("ledger:\n  bundleId: \(word)") == ["2: \(absent)"])
+        #expect(problems("ledger:\n  bundleId:\n    - a\n    - \(word)") == ["4: \(absent)"])
+        #expect(
+            problems("products:\n  p:\n    credits: \(word)\n    amount: 1") == ["3: \(absent)"])
+        let grant = "{credits: a, amount: 1}"
+        #expect(
+            problems("products:\n  p: \(grant)\n  \(word): \(grant)") == ["3: \(absent)"])
+        for quoted in ["'\(word)'", "\"\(word)\""] {
+            #expect(try file("ledger:\n  bundleId: \(quoted)").settings.bundleID == [word])
+        }
+    }
+
     @Test func `every mistake is reported, in the order of the lines`() {
         let text = """
             products:

@@ -72,6 +72,7 @@ import Testing
         ("customer: ann\n  age: 7", "4 `age` is unknown here"),
         ("buy: news\n  quantity: 11", "4 a quantity is 1 to 10"),
         ("buy: [a]", "3 it must be one value"),
+        ("buy: null", "3 `null` is no value in YAML"),
         ("advance: a month", "3 a step of time"),
         ("advance: 1mo\n  notifications: later", "4 notifications are await, queue or drop"),
         ("clock: tomorrow", "3 it is not an instant"),
