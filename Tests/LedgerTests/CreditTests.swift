@@ -129,6 +129,20 @@ import Testing
         #expect(try await book.imbalances() == [])
     }
 
+    /// A limit: the share that the customer keeps is not read.
+    @Test func `a refund of a part of the price takes everything back`() async throws {
+        let book = try await Book.open(grants: Self.coins())
+        try await book.prove(1, account: "blob")
+
+        try await book.prove(1, account: nil, signed: 3, revoked: 2) {
+            $0.revocationType = "REFUND_PRORATED"
+            $0.revocationPercentage = 40_000
+        }
+
+        #expect(try await book.balance() == 0)
+        #expect(try await book.imbalances() == [])
+    }
+
     @Test func `a debt is paid from what is bought later, before anything is spent`()
         async throws
     {
