@@ -97,8 +97,8 @@ enum Taking: Hashable, Sendable {
     /// its fate, as far as these are given.
     case change(account: String?, facts: BookedFacts?, fate: PurchaseFate?)
 
-    /// Rejects a proof that contradicts the books: `purchaseContradicts` with
-    /// the field, and `purchaseClaimed`.
+    /// `account` gets a purchase that belongs to nobody; one that has an account keeps it.
+    /// Rejects a proof that contradicts the books: `purchaseContradicts` with the field.
     static func decide(
         _ booked: BookedPurchase, _ proven: ProvenPurchase, account: String?
     ) throws(LedgerRefusal) -> Taking {
@@ -109,9 +109,6 @@ enum Taking: Hashable, Sendable {
                 rule: "the facts of a transaction never change",
                 remedy: "a store that was recreated needs a ledger of its own, or a root of "
                     + "its own")
-        }
-        if let owner = booked.account, let account, !owner.isSame(as: account) {
-            throw LedgerRefusal.purchaseClaimed("Another account has claimed this purchase.")
         }
         let fate = booked.fate.merged(with: proven.fate)
         let claim = booked.account == nil ? account : nil

@@ -17,8 +17,8 @@ extension Ledger {
     /// `receiptInvalid`, `rootUntrusted`, `proofInvalid`, `bundleIdRefused`,
     /// `environmentRefused`, `appIdRefused`, `certificateRevoked`, `statusUnknown`; by
     /// verifyReceipt also `storeUnconfigured`, `storeContradicts`, `proofsTooMany`. Of
-    /// a purchase: `transactionIncomplete`, `accountContradicts`,
-    /// `purchaseContradicts`, `purchaseClaimed`.
+    /// a purchase: `transactionIncomplete`, `purchaseContradicts`, `accountContradicts`,
+    /// `purchaseClaimed`.
     public func present(
         _ request: TakeReceiptRequest, requestID: String = ""
     ) async throws -> ProofOutcome<ReceiptTaken> {
@@ -67,23 +67,22 @@ extension Ledger {
                 proof: Result { () throws(LedgerRefusal) in try proven.purchase(purchase) })
         }
         return try await book(
-            purchases, account: account, bundleID: proven.bundleID,
-            environment: proven.environment)
+            purchases, bundleID: proven.bundleID, environment: proven.environment
+        ) { .call(for: account, $0) }
     }
 
     /// Books what a receipt proves, purchase by purchase. `waiting`: the key of the kept
-    /// proof.
+    /// proof. `claim`: for whom each is booked.
     func book(
-        _ purchases: [VouchedPurchase], account: String?, bundleID: String,
-        environment: Environment, of waiting: [SQLValue]? = nil
+        _ purchases: [VouchedPurchase], bundleID: String, environment: Environment,
+        of waiting: [SQLValue]? = nil, by claim: (ProvenPurchase) -> PurchaseClaim
     ) async throws -> ReceiptTaken {
         var taken: [LedgerPurchase] = []
         var refused: [RefusedPurchase] = []
         for purchase in purchases {
             do {
                 let proven = try purchase.proof.get()
-                let owner = try Self.account(of: proven, named: account)
-                taken.append(try await book(proven, account: owner, of: waiting).wire)
+                taken.append(try await book(proven, by: claim(proven), of: waiting).wire)
             } catch let refusal as LedgerRefusal {
                 refused.append(
                     RefusedPurchase(

@@ -8,36 +8,23 @@ extension Ledger {
     /// Books a signed transaction once. A repeated call changes only what the
     /// store has signed about its fate since.
     ///
-    /// The account is the app account token or, without one, `account`.
+    /// A purchase of nobody goes to its app account token or, without one, to `account`. A
+    /// purchase of another account stays there: what the store has signed about its fate is
+    /// booked, and then the call is refused.
+    ///
     /// Refusals, in order: `textInvalid`, `rootUntrusted`, `proofInvalid`,
     /// `bundleIdRefused`, `environmentRefused`, `transactionIncomplete`,
-    /// `accountContradicts`, `certificateRevoked`, `statusUnknown`,
-    /// `purchaseContradicts`, `purchaseClaimed`.
+    /// `certificateRevoked`, `statusUnknown`, `purchaseContradicts`, `accountContradicts`,
+    /// `purchaseClaimed`.
     public func take(
         _ request: TakePurchaseRequest, requestID: String = ""
     ) async throws -> LedgerPurchase {
         let named = try request.account.map { try Edge.account($0) }
         let proven = try prover.purchase(request.signedTransaction, wall: ports.wall.now)
-        let account = try Self.account(of: proven, named: named)
         try await ports.status?.admit(request.signedTransaction, "signedTransaction")
-        let booked = try await book(proven, account: account)
+        let booked = try await book(proven, account: named)
         tell("took a purchase", booked, requestID)
         return booked.wire
-    }
-
-    /// Returns the account of a purchase: its app account token or, without one, the
-    /// account of the call. Throws `accountContradicts`.
-    static func account(
-        of proven: ProvenPurchase, named: String?
-    ) throws(LedgerRefusal) -> String? {
-        if let named, let token = proven.account, named != token {
-            throw LedgerRefusal(
-                .conflict, code: "accountContradicts",
-                "The transaction was signed for another account.", field: "account",
-                rule: "the transaction's app account token, where it has one",
-                remedy: "leave the account out")
-        }
-        return proven.account ?? named
     }
 
     /// Returns a page of what an account may redeem in one environment. `after`
@@ -65,50 +52,53 @@ extension Ledger {
             next: found.count > limit ? page.last.map { UnspentCursor($0).text } : nil)
     }
 
+    /// Books a proof that is presented for an account, or for that of its token.
+    func book(_ proven: ProvenPurchase, account: String?) async throws -> BookedPurchase {
+        try await book(proven, by: .call(for: account, proven))
+    }
+
     /// The use case in which all kinds of proof meet: whichever comes first books
     /// the purchase, and later ones change only what they add. `waiting`: the key of the
-    /// kept proof. Throws ``WaitingProofGone`` if it is not kept any more. `isNews`: the
-    /// store itself has sent it, which may not know that the account was erased.
+    /// kept proof. Throws ``WaitingProofGone`` if it is not kept any more.
     func book(
-        _ proven: ProvenPurchase, account: String?, renewal: ProvenRenewal? = nil,
-        of waiting: [SQLValue]? = nil, isNews: Bool = false
+        _ proven: ProvenPurchase, by claim: PurchaseClaim, of waiting: [SQLValue]? = nil
     ) async throws -> BookedPurchase {
         // A proof without news costs no commit.
         let now = ports.wall.now
-        let (known, account) = try await storage.lookUp {
-            reading -> (BookedPurchase?, String?) in
+        let (known, isOthers) = try await storage.lookUp { reading -> (BookedPurchase?, Bool) in
             let known = try Booking.find(proven.key, reading, at: now)
-            if isNews, let owner = known?.account, ErasedAccount.isOne(owner) {
-                return (known, nil)
-            }
-            return (known, try Merges.heir(of: account, unless: known?.account, reading))
+            return (known, try claim.isRefused(by: known?.account, reading))
         }
-        if renewal == nil, let known, try Taking.decide(known, proven, account: account) == .nothing
-        {
+        try claim.check(owner: known?.account)
+        if let known, try Taking.decide(known, proven, account: claim.account) == .nothing {
+            if isOthers { throw claim.refusal }
             return known
         }
-        let booking = booking(
-            proven, account: account, at: now, renewal: renewal, isNews: isNews,
-            waiting: waiting)
+        let booking = booking(proven, account: claim.account, at: now, waiting: waiting)
+        let account = claim.account.map { known?.account ?? $0 }
         let note = note(.purchaseTaken, account: account, proven.key.transactionID)
-        let booked = try await commit { writing in
+        let (booked, isRefused) = try await commit { writing -> (BookedPurchase, Bool) in
             let booked = try booking.write(writing)
             let isErased = booked.account.map(ErasedAccount.isOne) ?? false
-            try note?.write(writing, namesAccount: !isErased)
-            return booked
+            let isRefused = try claim.isRefused(by: booked.account, writing)
+            // Another account may have got it since it was looked for.
+            let isNamed = !isErased && !(isRefused && known?.account == nil)
+            try note?.write(writing, namesAccount: isNamed)
+            return (booked, isRefused)
         }
         figures.countTaken()
         if !grantsNothing { news.tell(booked.account, storage) }
+        if isRefused { throw claim.refusal }
         return booked
     }
 
     func booking(
         _ proven: ProvenPurchase, account: String?, at now: Timestamp,
-        renewal: ProvenRenewal? = nil, isNews: Bool = false, waiting: [SQLValue]? = nil
+        waiting: [SQLValue]? = nil
     ) -> Booking {
         Booking(
             proven: proven, account: account, recordedAt: now, rules: configuration.grants,
-            renewal: renewal, isNews: isNews, waiting: waiting, outbox: outbox)
+            waiting: waiting, outbox: outbox)
     }
 
     func tell(_ message: String, _ purchase: BookedPurchase, _ requestID: String) {
@@ -125,13 +115,12 @@ extension Ledger {
 /// Writes one proof to the books. Runs in a commit, possibly twice.
 struct Booking: Sendable {
     let proven: ProvenPurchase
+    /// The account that gets the purchase if it belongs to nobody.
     var account: String?
     let recordedAt: Timestamp
     var rules = GrantRules.none
     /// What was signed with it about the renewal of its subscription.
     var renewal: ProvenRenewal?
-    /// Whether a store has sent it, which may not know that the account was erased.
-    var isNews = false
     /// The key of the kept proof that is booked. An erasure deletes it in the account's
     /// line, and then the store's answer must not bring the account back.
     var waiting: [SQLValue]?
@@ -197,17 +186,15 @@ struct Booking: Sendable {
         throw StorageFault(.busy, "a purchase changed hands while it was taken")
     }
 
-    /// Returns the account that claims a purchase of `owner`. `heir`: what the account
-    /// is known to be part of. A new period goes to its app account token, then to the
-    /// account of its subscription, then to the account of the call. Refusal:
-    /// `purchaseClaimed`, if the subscription is another account's.
+    /// Returns the account that gets a purchase which belongs to nobody; nil if it has an
+    /// `owner`. `heir`: what the account is known to be part of. A new period goes to its app
+    /// account token, then to the account of its subscription, then to the account of the
+    /// call. Refusal: `purchaseClaimed`, if the subscription is another account's.
     private func claim(
         _ owner: String?, _ heir: String?, _ reading: any Reading
     ) throws -> String? {
-        if isNews, let owner, ErasedAccount.isOne(owner) { return nil }
-        if owner != nil || proven.account != nil {
-            return try heir ?? Merges.heir(of: account, unless: owner, reading)
-        }
+        if owner != nil { return nil }
+        if proven.account != nil { return heir ?? account }
         guard let subscriber = try subscriber(reading) else { return heir ?? account }
         let claiming = try heir ?? Merges.heir(of: account, unless: subscriber, reading)
         guard claiming?.isSame(as: subscriber) != false else {
@@ -279,10 +266,7 @@ struct Booking: Sendable {
         // Its line keeps an account's purchases from other news. One of nobody has none.
         if isUnclaimed { try lockUnclaimed(isClaimed: account != nil, writing) }
         guard let known = try Self.find(proven.key, writing, at: recordedAt) else { return nil }
-        guard known.account == nil || known.account == owner else {
-            _ = try Taking.decide(known, proven, account: account)
-            return nil
-        }
+        guard known.account == nil || known.account.isSame(as: owner) else { return nil }
         switch try Taking.decide(known, proven, account: account) {
         case .nothing: return (known, false, nil)
         case .change(let claim, let facts, let fate):

@@ -15,19 +15,19 @@ extension Ledger {
     /// the store has signed since is booked for the account that has the purchase, also if the
     /// restore is refused then. A dry run does the same and undoes it. Refusals, in order:
     /// as for a signed transaction up to `purchaseContradicts`, `accountMerged`,
-    /// `restoreRefused`, `purchaseReserved`, `creditsOwed`, `sharesTooMany`.
+    /// `accountContradicts`, `restoreRefused`, `purchaseReserved`, `creditsOwed`,
+    /// `sharesTooMany`.
     public func restore(
         _ request: RestoreRequest, account: String, requestID: String = ""
     ) async throws -> RestoreOutcome {
         let account = try Edge.account(account)
         let proven = try prover.purchase(request.signedTransaction, wall: ports.wall.now)
-        _ = try Self.account(of: proven, named: account)
         try await ports.status?.admit(request.signedTransaction, "signedTransaction")
         let wish = RestoreWish(
             booking: booking(proven, account: nil, at: ports.wall.now), account: account,
             policy: configuration.accounts.restore)
         if request.dryRun == true { return try await rehearse(wish) }
-        _ = try await book(proven, account: nil)
+        _ = try await book(proven, by: .restore(to: account, proven))
         let outbox = outbox
         let id = proven.key.transactionID
         let claimed = note(.purchaseTaken, account: account, id)

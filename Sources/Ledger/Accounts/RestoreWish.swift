@@ -90,15 +90,18 @@ struct RestoreWish: Sendable {
     /// The most accounts that share a purchase, beside its own.
     static let sharesMax: Int64 = 10
 
-    /// Decides what changes, from the books alone. Refusals: `restoreRefused`,
-    /// `purchaseReserved`, `creditsOwed`, `sharesTooMany`.
+    /// Decides what changes, from the books alone. Refusals: `accountContradicts`,
+    /// `restoreRefused`, `purchaseReserved`, `creditsOwed`, `sharesTooMany`.
     private func plan(_ reading: any Reading) throws -> RestorePlan {
         let purchase = try purchase(reading)
+        if let owner = purchase.account, owner.isSame(as: account) {
+            return RestorePlan(outcome: .owned, purchase: purchase)
+        }
+        guard !booking.proven.isOfAnother(than: account) else {
+            throw PurchaseClaim.accountContradicts
+        }
         guard let owner = purchase.account else {
             return RestorePlan(outcome: .claimed, purchase: purchase)
-        }
-        guard !owner.isSame(as: account) else {
-            return RestorePlan(outcome: .owned, purchase: purchase)
         }
         switch policy {
         case .refuse:

@@ -47,7 +47,7 @@ extension Ledger {
         let booking = proven.purchase.map {
             Booking(
                 proven: $0, account: $0.account, recordedAt: now, rules: configuration.grants,
-                renewal: renewal, isNews: true, outbox: outbox)
+                renewal: renewal, outbox: outbox)
         }
         let urls = configuration.forwardsTo
         do {
@@ -85,21 +85,16 @@ extension Ledger {
     private func known(
         _ kept: KeptNotification, _ proven: ProvenPurchase?
     ) async throws -> Known? {
-        let (row, booked, account) = try await storage.lookUp { reading in
-            let booked = try proven.flatMap {
-                try Booking.find($0.key, reading, at: kept.receivedAt)
-            }
-            let isErased = booked?.account.map(ErasedAccount.isOne) ?? false
-            return (
-                try reading.first(Statement.News.find, kept.key), booked,
-                isErased
-                    ? nil
-                    : try Merges.heir(of: proven?.account, unless: booked?.account, reading)
+        let (row, booked) = try await storage.lookUp { reading in
+            (
+                try reading.first(Statement.News.find, kept.key),
+                try proven.flatMap { try Booking.find($0.key, reading, at: kept.receivedAt) }
             )
         }
         guard let row, try row.optionalText("refusal") == nil else { return nil }
         guard let proven else { return Known(purchase: nil) }
-        guard let booked, try Taking.decide(booked, proven, account: account) == .nothing
+        guard let booked,
+            try Taking.decide(booked, proven, account: proven.account) == .nothing
         else { return nil }
         return Known(purchase: booked)
     }

@@ -105,9 +105,8 @@ extension Ledger {
                 rule: "the transaction, app and environment that were asked for",
                 remedy: "check the addresses of the stores in the ledger's configuration")
         }
-        let account = try Self.account(of: proven, named: proof.account)
         try await ports.status?.admit(signed, "signedTransaction")
-        return try await book(proven, account: account, of: proof.keptKey)
+        return try await book(proven, by: proof.claim(proven), of: proof.keptKey)
     }
 
     /// Has a receipt verified and books what the answer vouches for.
@@ -154,8 +153,8 @@ extension Ledger {
         let vouched = reply.purchases(
             sent: receipt, root: place.root, environment: place.environment, bundleID: bundleID)
         return try await book(
-            vouched, account: proof.account, bundleID: bundleID,
-            environment: place.environment, of: proof.keptKey)
+            vouched, bundleID: bundleID, environment: place.environment, of: proof.keptKey,
+            by: proof.claim)
     }
 
     private func storeClient(_ proof: WaitingProof) throws(LedgerRefusal) -> StoreClient {
@@ -186,6 +185,14 @@ extension Ledger {
             .badRequest, code: "proofInvalid",
             "The store refused the receipt with the status \(status).", field: "receipt",
             rule: "a receipt of this store", remedy: "submit it exactly as the store signed it")
+    }
+}
+
+extension WaitingProof {
+    /// For whom the store's answer is booked. Without an account nobody claims a purchase
+    /// that has one.
+    fileprivate func claim(_ proven: ProvenPurchase) -> PurchaseClaim {
+        account == nil ? .news(proven) : .call(for: account, proven)
     }
 }
 

@@ -152,13 +152,16 @@ extension Ledger {
         _ listed: [ProvenPurchase], _ comparison: inout AccountComparison
     ) async throws {
         let now = ports.wall.now
-        let booked = try await storage.read { reading in
-            try listed.map { try Booking.find($0.key, reading, at: now) }
+        let found = try await storage.read { reading in
+            try listed.map { proven -> (BookedPurchase?, Bool) in
+                let booked = try Booking.find(proven.key, reading, at: now)
+                return (booked, try booked?.isKept(from: proven, reading) ?? false)
+            }
         }
-        let owners = Set(booked.compactMap { $0?.account })
+        let owners = Set(found.compactMap { $0.0?.account })
         let isOwn = owners.isSubset(of: [comparison.account])
         var others: Set<String>?
-        for (proven, booked) in zip(listed, booked) {
+        for (proven, (booked, isKept)) in zip(listed, found) {
             guard comparison.checked.insert(proven.key).inserted else { continue }
             if comparison.isOneOfAll, booked?.account != comparison.account {
                 // Read only if not everything is this account's.
@@ -171,7 +174,9 @@ extension Ledger {
                 guard reporter ?? all.min() == comparison.account else { continue }
             }
             comparison.count += 1
-            guard let difference = Difference.between(booked, proven) else { continue }
+            guard let difference = Difference.between(booked, proven, isKept: isKept) else {
+                continue
+            }
             guard comparison.fixes, difference.isFixable else {
                 comparison.differences.append(difference.wire(proven.key))
                 continue
@@ -180,7 +185,7 @@ extension Ledger {
             let isOpen = !ErasedAccount.isOne(comparison.account)
             let owner = booked == nil && isOwn && isOpen ? comparison.account : nil
             do {
-                _ = try await book(proven, account: proven.account ?? owner, isNews: true)
+                _ = try await book(proven, by: .news(proven, orElse: owner))
                 comparison.differences.append(difference.wire(proven.key, isFixed: true))
             } catch let refusal as LedgerRefusal {
                 comparison.differences.append(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 
 /// How a transaction in the books differs from what the store has signed now.
@@ -9,13 +10,18 @@ enum Difference: Hashable, Sendable {
     case factsDiffer(field: String)
 
     /// Nil if the books agree. A signature that is only newer is no difference.
-    static func between(_ booked: BookedPurchase?, _ proven: ProvenPurchase) -> Difference? {
+    /// `isKept`: see ``BookedPurchase/isKept(from:_:)``.
+    static func between(
+        _ booked: BookedPurchase?, _ proven: ProvenPurchase, isKept: Bool
+    ) -> Difference? {
         guard let booked else { return .unknownTransaction }
         if let field = booked.facts.difference(from: proven.facts) {
             return .factsDiffer(field: field)
         }
         let fate = booked.fate.merged(with: proven.fate)
-        guard fate.revokedAt != booked.fate.revokedAt else { return nil }
+        guard fate.revokedAt != booked.fate.revokedAt else {
+            return isKept ? .factsDiffer(field: "appAccountToken") : nil
+        }
         return fate.revokedAt == nil ? .staleRevocation : .missingRevocation
     }
 
@@ -41,5 +47,14 @@ enum Difference: Hashable, Sendable {
         return LedgerDifference(
             kind: kind, environment: key.environment.rawValue, bundleId: key.bundleID,
             transactionId: key.transactionID, field: field, isFixed: isFixed, refusal: refusal)
+    }
+}
+
+extension BookedPurchase {
+    /// Whether its account has kept it although the store's app account token names another
+    /// one, which is no part of it. An erased account has no name any more.
+    func isKept(from proven: ProvenPurchase, _ reading: any Reading) throws -> Bool {
+        guard let account, !ErasedAccount.isOne(account) else { return false }
+        return try PurchaseClaim.call(for: nil, proven).isRefused(by: account, reading)
     }
 }
