@@ -51,13 +51,17 @@ final class CallPace: Sendable {
     static let callersMax = 50_000
 
     private let perSecond: Int
-    private let callers = Mutex<[String: TokenBucket]>([:])
+    /// A key's id or an account's name. Names are compared by their bytes, as in the books.
+    private typealias Caller = Identifier<CallPace, String>
+
+    private let callers = Mutex<[Caller: TokenBucket]>([:])
 
     init(perSecond: Int) { self.perSecond = perSecond }
 
     /// Counts a call. Throws ``TooManyCalls`` if there were too many. `now` may come
     /// from any clock that never decreases.
     func take(_ caller: String, at now: Timestamp) throws(TooManyCalls) {
+        let caller = Caller(caller)
         let seconds = callers.withLock { callers in
             if callers.count >= Self.callersMax, callers[caller] == nil {
                 callers = callers.filter {

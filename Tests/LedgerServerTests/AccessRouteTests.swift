@@ -186,6 +186,15 @@ import Testing
         }
     }
 
+    @Test func `two spellings of a name have a pace each`() throws {
+        let pace = CallPace(perSecond: 1)
+        for _ in 0..<2 { try pace.take("jos\u{E9}", at: Timestamp(milliseconds: 0)) }
+        #expect(throws: TooManyCalls.self) {
+            try pace.take("jos\u{E9}", at: Timestamp(milliseconds: 0))
+        }
+        try pace.take("jose\u{301}", at: Timestamp(milliseconds: 0))
+    }
+
     @Test func `a bucket fills at its pace, and not above its size`() {
         let start = Timestamp(milliseconds: 1_000_000)
         var bucket = TokenBucket(perSecond: 2, at: start)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Commerce
 public import SignedData
 public import StoreWire
 
@@ -45,7 +46,7 @@ public struct AccountRules: Sendable {
     /// What happens when an account presents a purchase of another.
     public var restore = RestorePolicy.refuse
     /// In a sandbox their purchases grant what production's grant.
-    let sandboxTesters: Set<String>
+    let sandboxTesters: Set<AccountName>
 
     public init(
         tokens: Tokens? = nil, sandboxTesters: some Sequence<String> = [],
@@ -54,7 +55,7 @@ public struct AccountRules: Sendable {
         self.tokens = tokens
         self.restore = restore
         self.sandboxTesters = Set(
-            sandboxTesters.map { (try? Edge.account($0)) ?? $0 })
+            sandboxTesters.map { AccountName((try? Edge.account($0)) ?? $0) })
     }
 }
 

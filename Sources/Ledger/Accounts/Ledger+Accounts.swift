@@ -107,7 +107,7 @@ extension Ledger {
     private static func merge(
         _ from: String, _ into: String, at now: Timestamp, _ writing: any Writing
     ) throws -> (merge: AccountMerge, isNew: Bool) {
-        let revision = try Merges.lock([from, into], writing)[into] ?? 0
+        let revision = try Merges.lock([from, into], writing)[AccountName(into)] ?? 0
         if let row = try writing.first(Statement.Merges.into, [.text(from)]) {
             let known = try row.text("into_account")
             guard known.isSame(as: into) else {

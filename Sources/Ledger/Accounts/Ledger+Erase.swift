@@ -63,7 +63,8 @@ extension Ledger {
             let ending = try await storage.writeOrLeave { writing -> Ending<Bool> in
                 try Self.lock(names.map(\.old), at: now, writing)
                 // Another account may have become part of it before the lines were locked.
-                guard try Merges.parts(of: account, writing) == parts else {
+                let found = try Merges.parts(of: account, writing)
+                guard found.elementsEqual(parts, by: { $0.isSame(as: $1) }) else {
                     return .leave(false)
                 }
                 try Merges.refuse(account, writing)
@@ -101,10 +102,12 @@ extension Ledger {
     private static func lock(
         _ accounts: [String], at now: Timestamp, _ writing: any Writing
     ) throws {
-        for account in accounts.sorted() {
-            let line = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
+        let names = accounts.map { AccountName($0) }
+        for name in names.inOrder {
+            let line = try writing.first(
+                Statement.Accounts.takeKnownLine, [.text(name.value)])
             guard line != nil else { throw accountUnknown }
-            try Merges.refuseReserved(account, at: now, writing)
+            try Merges.refuseReserved(name.value, at: now, writing)
         }
     }
 

@@ -22,11 +22,12 @@ enum Merges {
     /// for each other. Returns their revisions.
     static func lock(
         _ accounts: [String?], _ writing: any Writing
-    ) throws -> [String: Int64] {
-        var revisions: [String: Int64] = [:]
-        for account in Set(accounts.compactMap(\.self)).sorted() {
-            let row = try writing.first(Statement.Accounts.takeLine, [.text(account)])
-            revisions[account] = try row?.integer("revision")
+    ) throws -> [AccountName: Int64] {
+        var revisions: [AccountName: Int64] = [:]
+        let names = Set(accounts.compactMap(\.self).map { AccountName($0) })
+        for name in names.inOrder {
+            let row = try writing.first(Statement.Accounts.takeLine, [.text(name.value)])
+            revisions[name] = try row?.integer("revision")
         }
         return revisions
     }

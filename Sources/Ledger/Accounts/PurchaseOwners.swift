@@ -7,7 +7,7 @@ import Storage
 enum PurchaseOwners {
     private struct Owner: Hashable {
         let key: PurchaseKey
-        let account: String?
+        let account: AccountName?
         let purchasedAt: Int64
     }
 
@@ -18,9 +18,12 @@ enum PurchaseOwners {
         var known = try owners(of: keys, writing)
         for _ in 0..<3 {
             let accounts = Set(known.compactMap(\.account))
-            guard !accounts.contains(where: ErasedAccount.isOne) else { return true }
-            for account in accounts.sorted() {
-                _ = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
+            guard !accounts.contains(where: { ErasedAccount.isOne($0.value) }) else {
+                return true
+            }
+            for account in accounts.inOrder {
+                _ = try writing.first(
+                    Statement.Accounts.takeKnownLine, [.text(account.value)])
             }
             for owner in known where owner.account == nil {
                 try writing.execute(Statement.Booked.lockUnclaimed, owner.key.values)
@@ -38,7 +41,8 @@ enum PurchaseOwners {
         return try zip(keys, rows).compactMap { key, rows in
             try rows.first.map { row in
                 Owner(
-                    key: key, account: try row.optionalText("account"),
+                    key: key,
+                    account: try row.optionalText("account").map { AccountName($0) },
                     purchasedAt: try row.integer("purchased_at"))
             }
         }.sorted {

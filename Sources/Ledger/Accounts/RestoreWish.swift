@@ -190,11 +190,12 @@ struct RestoreWish: Sendable {
     func carryOut(_ writing: any Writing) throws -> RestorePlan {
         for _ in 0..<3 {
             let owner = try booking.holder(writing)
-            let revision = try Merges.lock([owner, account], writing)[account] ?? 0
-            guard try booking.write(writing).account == owner else { continue }
+            let revision =
+                try Merges.lock([owner, account], writing)[AccountName(account)] ?? 0
+            guard try booking.write(writing).account.isSame(as: owner) else { continue }
             try Merges.refuse(account, writing)
             let plan = try plan(writing)
-            guard plan.purchase.account == owner else { continue }
+            guard plan.purchase.account.isSame(as: owner) else { continue }
             guard let owner else { return try claim(writing) }
             guard plan.isChange else { return plan }
             switch plan.outcome {

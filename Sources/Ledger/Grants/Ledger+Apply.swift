@@ -82,8 +82,9 @@ extension Ledger {
             guard let account = owner else { return nil }
             _ = try writing.first(Statement.Accounts.takeKnownLine, [.text(account)])
             let purchase = try Booking.find(key, writing, at: now)
-            guard purchase?.account != owner else { return purchase }
-            owner = purchase?.account
+            let holder = purchase?.account
+            guard !holder.isSame(as: owner) else { return purchase }
+            owner = holder
         }
         throw StorageFault(.busy, "a purchase changed hands while it was granted")
     }

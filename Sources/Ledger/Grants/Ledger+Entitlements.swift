@@ -98,7 +98,8 @@ extension Ledger {
         _ account: String, _ environment: Environment, _ name: String?
     ) async throws -> (timelines: [EntitlementTimeline], now: Timestamp) {
         var environments = [environment]
-        if environment == .production, configuration.accounts.sandboxTesters.contains(account) {
+        let testers = configuration.accounts.sandboxTesters
+        if environment == .production, testers.contains(AccountName(account)) {
             environments.append(.sandbox)
         }
         let asked = environments.map { environment -> [SQLValue] in

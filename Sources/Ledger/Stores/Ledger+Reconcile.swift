@@ -101,12 +101,12 @@ extension Ledger {
     /// Returns the accounts, beside one, that have purchases in a history and are compared
     /// by some of them.
     private func others(
-        than account: String, in listed: [ProvenPurchase], of owners: Set<String>
-    ) async throws -> Set<String> {
+        than account: AccountName, in listed: [ProvenPurchase], of owners: Set<AccountName>
+    ) async throws -> Set<AccountName> {
         let keys = Set(listed.map(\.key))
-        var others: Set<String> = []
-        for owner in owners where !owner.isSame(as: account) {
-            let compared = try await reconciled(owner)
+        var others: Set<AccountName> = []
+        for owner in owners where owner != account {
+            let compared = try await reconciled(owner.value)
             if compared.contains(where: { keys.contains($0.key) }) { others.insert(owner) }
         }
         return others
@@ -158,20 +158,20 @@ extension Ledger {
                 return (booked, try booked?.isKept(from: proven, reading) ?? false)
             }
         }
-        let owners = Set(found.compactMap { $0.0?.account })
-        let isOwn = owners.isSubset(of: [comparison.account])
-        var others: Set<String>?
+        let account = AccountName(comparison.account)
+        let owners = Set(found.compactMap { $0.0?.name })
+        let isOwn = owners.isSubset(of: [account])
+        var others: Set<AccountName>?
         for (proven, (booked, isKept)) in zip(listed, found) {
             guard comparison.checked.insert(proven.key).inserted else { continue }
-            if comparison.isOneOfAll, booked?.account != comparison.account {
+            if comparison.isOneOfAll, booked?.name != account {
                 // Read only if not everything is this account's.
                 if others == nil {
-                    others = try await self.others(
-                        than: comparison.account, in: listed, of: owners)
+                    others = try await self.others(than: account, in: listed, of: owners)
                 }
-                let all = (others ?? []).union([comparison.account])
-                let reporter = booked?.account.flatMap { all.contains($0) ? $0 : nil }
-                guard reporter ?? all.min() == comparison.account else { continue }
+                let all = (others ?? []).union([account])
+                let reporter = booked?.name.flatMap { all.contains($0) ? $0 : nil }
+                guard reporter ?? all.inOrder.first == account else { continue }
             }
             comparison.count += 1
             guard let difference = Difference.between(booked, proven, isKept: isKept) else {

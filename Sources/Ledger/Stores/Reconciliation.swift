@@ -51,6 +51,9 @@ enum Difference: Hashable, Sendable {
 }
 
 extension BookedPurchase {
+    /// The account that has it.
+    var name: AccountName? { account.map { AccountName($0) } }
+
     /// Whether its account has kept it although the store's app account token names another
     /// one, which is no part of it. An erased account has no name any more.
     func isKept(from proven: ProvenPurchase, _ reading: any Reading) throws -> Bool {
