@@ -375,6 +375,26 @@ extension AccountMoveTests {
                 == "textInvalid")
     }
 
+    @Test(
+        arguments: [
+            (.keep, "kept", 100), (.refuse, "restoreRefused", 100), (.transfer, "transferred", 160),
+        ] as [(RestorePolicy, String, Int64)])
+    func `the policy decides about an erased account's purchase too`(
+        policy: RestorePolicy, end: String, balance: Int64
+    ) async throws {
+        let book = try await full().reopened(policy)
+        _ = try await book.ledger.erase(account: "blob")
+
+        do {
+            #expect(try await restore(book, 1, Self.coins).outcome == end)
+        } catch let refusal as LedgerRefusal { #expect(refusal.error.code == end) }
+
+        #expect(try await book.balance("ann") == balance)
+        let spent = try await book.ledger.balances(account: "ann").balances.map(\.spent)
+        #expect(spent == [policy == .transfer ? 40 : 0])
+        #expect(try await book.imbalances() == [])
+    }
+
     /// The store sends news while the account is erased, as often as there is time.
     @Test func `news that comes during an erasure is kept without its contents`() async throws {
         for round in 0..<6 {
