@@ -302,20 +302,6 @@ private struct FamilyWork {
     }
 }
 
-extension Subscription {
-    /// The subscription as a member of the family has it, with the member's own
-    /// transactions. `isWithdrawn`: whether the member has it no more.
-    public func shared(
-        as originalID: TransactionID, _ transaction: TransactionID, withdrawnAt: Timestamp?
-    ) -> Subscription {
-        var period = current
-        period.transaction = transaction
-        return Subscription(
-            originalID: originalID, groupID: groupID, current: period, recentStart: recentStart,
-            renewal: renewal, state: withdrawnAt.map { .revoked(at: $0) } ?? state)
-    }
-}
-
 /// Something that happened to a customer in a family.
 ///
 /// Stores keep events as JSON, so the names of cases and properties are part of

@@ -121,12 +121,14 @@ extension FamilyShareRow {
     /// The member's subscription for signed renewals, whose transaction is `facts`.
     /// Nil for other products. It has no price, because the member pays nothing.
     func subscriptionRow(of facts: TransactionFacts) -> SubscriptionRow? {
-        guard let subscription else { return nil }
-        let isWithdrawn = share.ending?.isRevoking == true
+        guard let subscription, let end = facts.period?.expiresAt else { return nil }
+        let period = SharedPeriod(
+            transaction: transaction, productID: facts.productID, start: facts.purchasedAt,
+            end: end)
         return SubscriptionRow(
             customer: customer, bundleID: facts.bundleID,
             subscription: subscription.shared(
-                as: facts.originalID, transaction, withdrawnAt: isWithdrawn ? endedAt : nil),
+                as: facts.originalID, period, of: share, endedAt: endedAt),
             beganAt: facts.originalPurchasedAt, appAccountToken: nil,
             appTransactionID: facts.appTransactionID, failsBilling: false, events: 1,
             revision: revision, isShared: true)

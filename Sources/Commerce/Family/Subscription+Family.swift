@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A period of the purchaser's subscription, as a member of the family has it.
+public struct SharedPeriod: Hashable, Sendable {
+    /// The member's own transaction.
+    public let transaction: TransactionID
+    public let productID: ProductID
+    public let start: Timestamp
+    public let end: Timestamp
+
+    public init(
+        transaction: TransactionID, productID: ProductID, start: Timestamp, end: Timestamp
+    ) {
+        self.transaction = transaction
+        self.productID = productID
+        self.start = start
+        self.end = end
+    }
+}
+
+extension Subscription {
+    /// The purchaser's subscription as a member of the family has it, with the member's
+    /// own transactions. `endedAt`: the date of the share's ending, if it has one.
+    ///
+    /// Where the purchaser has gone on to a period that the member did not get, the
+    /// member's subscription is the last period that was shared, and does not renew.
+    public func shared(
+        as originalID: TransactionID, _ period: SharedPeriod, of share: FamilyShare,
+        endedAt: Timestamp?
+    ) -> Subscription {
+        let isCurrent = share.saleID == current.transaction
+        var own = isCurrent ? current : last(period)
+        own.transaction = period.transaction
+        return Subscription(
+            originalID: originalID, groupID: groupID, current: own, recentStart: recentStart,
+            renewal: isCurrent
+                ? renewal
+                : Renewal(
+                    isOn: false, stop: .other, productID: period.productID,
+                    price: renewal.price),
+            state: sharedState(share, isCurrent: isCurrent, endedAt: endedAt ?? period.end))
+    }
+
+    private func last(_ period: SharedPeriod) -> SubscribedPeriod {
+        SubscribedPeriod(
+            transaction: period.transaction, productID: period.productID, start: period.start,
+            end: period.end, length: current.length, anchorDay: current.anchorDay,
+            price: current.price)
+    }
+
+    private func sharedState(
+        _ share: FamilyShare, isCurrent: Bool, endedAt: Timestamp
+    ) -> State {
+        switch share.ending {
+        case .some(let ending) where ending.isRevoking: return .revoked(at: endedAt)
+        case .expired:
+            if case .expired = state, isCurrent { return state }
+            return .expired(reason: .other, at: endedAt)
+        default: return isCurrent ? state : .active(hasFailedAhead: false)
+        }
+    }
+}
