@@ -9,7 +9,7 @@ import Testing
 @Suite(.unforgiven, .timeLimit(.minutes(5))) struct FamilyTests {
     private static let (ann, ben, cat) = (CustomerID(1), CustomerID(2), CustomerID(3))
 
-    private static func at(_ n: Int64) -> Timestamp { Timestamp(milliseconds: n) }
+    static func at(_ n: Int64) -> Timestamp { Timestamp(milliseconds: n) }
 
     private static func person(
         _ customer: CustomerID, in organiser: CustomerID? = nil
@@ -184,7 +184,7 @@ import Testing
 }
 
 extension FamilyTests {
-    private static func sharing(_ text: String, since: String) -> FamilySharing {
+    static func sharing(_ text: String, since: String) -> FamilySharing {
         let words = text == "none" ? [] : text.split(separator: ",").map(String.init)
         let first = words.first.flatMap { Int64($0.prefix { $0 != ":" }) } ?? 1
         var sharing = FamilySharing(
@@ -208,7 +208,7 @@ extension FamilyTests {
         return sharing
     }
 
-    private static func share(_ word: Substring) -> FamilyShare {
+    static func share(_ word: Substring) -> FamilyShare {
         let endings: [Character: FamilyShare.Ending] = [
             "l": .left, "r": .refunded, "n": .renewed, "e": .expired,
         ]
@@ -219,7 +219,7 @@ extension FamilyTests {
             ending: word.last.flatMap { endings[$0] })
     }
 
-    private static func words(_ steps: [FamilyStep], _ shares: [FamilyShare]) -> [String] {
+    static func words(_ steps: [FamilyStep], _ shares: [FamilyShare]) -> [String] {
         var ids = shares.map(\.saleID)
         return steps.map { step in
             switch step {
@@ -228,11 +228,19 @@ extension FamilyTests {
                 return "+\(sale.id)\(kind)@\(instant.milliseconds)"
             case .ended(let place, let ending, _): return "-\(ids[place])\(ending)"
             case .moved(let place, let end): return "\(ids[place])to\(end.milliseconds)"
+            case .billing(let place, let billing, let instant):
+                let word =
+                    switch billing {
+                    case .failed(let end): end == nil ? "failed" : "grace"
+                    case .graceEnded: "graceEnded"
+                    }
+                return "\(ids[place])\(word)@\(instant.milliseconds)"
+            case .refreshed(let place): return "\(ids[place])again"
             }
         }
     }
 
-    private static func after(_ steps: [FamilyStep], _ shares: [FamilyShare]) -> [FamilyShare] {
+    static func after(_ steps: [FamilyStep], _ shares: [FamilyShare]) -> [FamilyShare] {
         var shares = shares
         for step in steps {
             switch step {
@@ -241,6 +249,8 @@ extension FamilyTests {
                     FamilyShare(saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt))
             case .ended(let place, let ending, _): shares[place].ending = ending
             case .moved(let place, let end): shares[place].endsAt = end
+            case .billing(let place, _, _), .refreshed(let place):
+                shares[place].isStale = false
             }
         }
         return shares

@@ -11,8 +11,6 @@ import Testing
 /// What a merchant's server is shown of a member's subscription. Ann organises the family,
 /// and Ben is its member.
 @Suite(.timeLimit(.minutes(5))) struct FamilyMerchantTests {
-    private static let first = "SUBSCRIBED/INITIAL_BUY"
-
     private func family(_ commands: String) async throws -> FamilyWorld {
         let family = try await FamilyWorld()
         try await run(commands, family)
@@ -56,5 +54,98 @@ import Testing
         #expect(try await status("ann", family).status == 1)
         try await run("off month month", family)
         #expect(try await status("ben", family).status == 2)
+    }
+
+    @Test func `a member's renewal is the purchaser's, also after the grant`() async throws {
+        let family = try await family("join buy:news buy:small")
+        let chosen = try await status("ben", family).renewal
+        try await run("off", family)
+        let off = try await status("ben", family)
+
+        #expect(chosen.autoRenewProductId == "small" && chosen.autoRenewStatus == 1)
+        #expect(off.status == 1 && off.renewal.autoRenewStatus == 0)
+        #expect(off.renewal.renewalPrice == nil && off.renewal.currency == nil)
+    }
+
+    @Test func `a member is in billing retry and in grace like the purchaser`() async throws {
+        let retry = try await family("join buy:news fail month")
+        let grace = try await family("join grace buy:news fail month")
+
+        for (family, number) in [(retry, 3), (grace, 4)] {
+            let (own, shared) = (
+                try await status("ann", family), try await status("ben", family)
+            )
+            #expect(own.status == number && shared.status == number)
+            #expect(shared.renewal.isInBillingRetryPeriod == true)
+            #expect(shared.renewal.expirationIntent == 2)
+            #expect(
+                shared.renewal.gracePeriodExpiresDate == own.renewal.gracePeriodExpiresDate)
+            #expect((own.renewal.gracePeriodExpiresDate != nil) == (number == 4))
+        }
+        try await run("fix", retry)
+        #expect(try await status("ben", retry).status == 1)
+    }
+
+    @Test(arguments: [false, true])
+    func `one jump over a failed renewal announces each step to the member`(
+        hasClock: Bool
+    ) async throws {
+        let clock = hasClock ? "clock " : ""
+        let family = try await family(clock + "join grace buy:news fail")
+        try await family.advance("P4M")
+
+        let told = try await family.owed("ben")
+
+        #expect(
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD,"
+                + "GRACE_PERIOD_EXPIRED,EXPIRED/BILLING_RETRY")
+        let own = try await family.owed("ann").filter { $0.type != "SUBSCRIBED" }
+        #expect(told.dropFirst().map(\.at) == own.map(\.at))
+        #expect(try await status("ben", family).status == 2)
+        let events = try await family.world.realm.subscriptions.history(
+            of: try await family.id("ben")
+        ).events.map(\.kind)
+        #expect(
+            events.suffix(4) == [
+                "familyGranted", "familyBillingFailed", "familyGraceEnded", "familyExpired",
+            ])
+        let before = try await family.everything()
+        for name in ["ann", "ben"] { try await family.carry(name) }
+        #expect(try await family.everything() == before)
+        let causes = try await family.world.realm.rows(
+            Statement("test.causes", "SELECT cause FROM outbox"))
+        #expect(try causes.allSatisfy { StoreArchiveRules.isCause(try $0.text("cause")) })
+        guard family.world.realm.isOneCluster else { return }
+        try await ReferenceTests().expectWhole(family.world, "failed")
+    }
+
+    @Test func `what is bought and over in one jump is announced to the member as two`()
+        async throws
+    {
+        let family = try await family("join")
+        try await family.buy("news", "ann")
+        try await family.world.realm.subscriptions.switchRenewal(
+            of: try await family.world.subscription(), on: false, TestWorld.context)
+        try await family.advance("P2M")
+
+        #expect(
+            try await family.told("ben") == "SUBSCRIBED/INITIAL_BUY,EXPIRED/VOLUNTARY")
+        #expect(try await status("ben", family).status == 2)
+        guard family.world.realm.isOneCluster else { return }
+        try await ReferenceTests().expectWhole(family.world, "over")
+    }
+
+    @Test func `version 1 tells a member of a failed renewal and of its recovery`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await family.world.realm.catalogue.setNotificationURL(
+            TestWorld.url, version: 1, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        try await run("join buy:news fail month fix", family)
+        let types = try await family.owed("ben").flatMap { owed in
+            NotificationKind.versionOne(owed.type, subtype: owed.subtype, isSubscription: true)
+        }
+        #expect(types == ["INITIAL_BUY", "DID_FAIL_TO_RENEW", "DID_RECOVER"])
     }
 }

@@ -53,6 +53,11 @@ import Testing
         join buy:news buy:yearly month    newsx,yearly         newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
         clock join buy:news buy:yearly month  newsx,yearly     newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
         join clock buy:news month         newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
+        join buy:news fail month          newsx                newsx          SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW
+        join buy:news fail month fix      newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW,DID_RENEW/BILLING_RECOVERY
+        join grace buy:news fail month    newsx                newsx          SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD
+        clock join grace buy:news fail month fix  newsx,news   newsx,news     SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD,DID_RENEW/BILLING_RECOVERY
+        join buy:news fail stop month     newsx                news-x         SUBSCRIBED/INITIAL_BUY,REVOKE
         join buy:news own:news            news,news            news,news      SUBSCRIBED/INITIAL_BUY,SUBSCRIBED/INITIAL_BUY
         """
 

@@ -107,6 +107,13 @@ struct FamilyWorld: Sendable {
             try await realm.subscriptions.extend(try await last("ann"), days: 5, context)
         case "renew":
             try await realm.subscriptions.renew(try await last("ann"), context)
+        case "fail", "fix":
+            try await realm.subscriptions.failBilling(
+                of: try await last("ann"), parts[0] == "fail", context)
+        case "grace":
+            var change = AppChange()
+            change.gracePeriodDays = 16
+            _ = try await realm.catalogue.changeApp(TestWorld.bundleID.value, change, context)
         case "clock":
             _ = try await realm.customers.attachClock(
                 AttachClockRequest(customers: [try await id("ann")]), context)

@@ -53,6 +53,8 @@ public struct FamilyShare: Hashable, Sendable {
     public var endsAt: Timestamp?
     /// Why the member has it no more. Nil while it is the present one.
     public var ending: Ending?
+    /// Whether the purchaser's subscription has changed since this was last written.
+    public var isStale: Bool
 
     /// Stores keep the raw values.
     public enum Ending: String, Hashable, Sendable, CaseIterable, Codable {
@@ -84,12 +86,13 @@ public struct FamilyShare: Hashable, Sendable {
 
     public init(
         saleID: TransactionID, originalID: TransactionID, endsAt: Timestamp? = nil,
-        ending: Ending? = nil
+        ending: Ending? = nil, isStale: Bool = false
     ) {
         self.saleID = saleID
         self.originalID = originalID
         self.endsAt = endsAt
         self.ending = ending
+        self.isStale = isStale
     }
 
     /// Whether the member may use it, also a period after which the next one is paid
@@ -107,6 +110,10 @@ public enum FamilyStep: Hashable, Sendable {
     case ended(share: Int, FamilyShare.Ending, at: Timestamp)
     /// The period's end moved.
     case moved(share: Int, to: Timestamp)
+    /// The next period could not be charged.
+    case billing(share: Int, FamilyBilling, at: Timestamp)
+    /// What is shown of the purchaser's subscription has changed. Nothing is announced.
+    case refreshed(share: Int)
 
     public enum GrantKind: String, Hashable, Sendable, Codable {
         /// A product that is bought once.
@@ -117,6 +124,8 @@ public enum FamilyStep: Hashable, Sendable {
         case again
         /// The next period.
         case renewal
+        /// The next period, after it could not be charged at first.
+        case recovery
     }
 }
 
@@ -133,6 +142,9 @@ public struct FamilySharing: Sendable {
     public var sales: [FamilySale]
     /// The purchaser's subscriptions that have expired, and when.
     public var expired: [TransactionID: Timestamp]
+    /// What happened to the purchaser's subscriptions, in order. Only what came after
+    /// ``seen`` matters.
+    public var news: [FamilyNews]
     /// Since when the member gets what the purchaser buys. Nil if not at all.
     public var since: Timestamp?
     /// Whether they are in one family.
@@ -145,11 +157,13 @@ public struct FamilySharing: Sendable {
     public var seen: Int64?
 
     public init(
-        sales: [FamilySale], expired: [TransactionID: Timestamp] = [:], since: Timestamp?,
-        isOneFamily: Bool, owned: Set<TransactionID> = [], seen: Int64? = nil
+        sales: [FamilySale], expired: [TransactionID: Timestamp] = [:],
+        news: [FamilyNews] = [], since: Timestamp?, isOneFamily: Bool,
+        owned: Set<TransactionID> = [], seen: Int64? = nil
     ) {
         self.sales = sales
         self.expired = expired
+        self.news = news
         self.since = since
         self.isOneFamily = isOneFamily
         self.owned = owned
@@ -163,7 +177,8 @@ public struct FamilySharing: Sendable {
 
     /// Returns the changes in commercial order.
     public func steps(from shares: [FamilyShare], at now: Timestamp) -> [FamilyStep] {
-        var work = FamilyWork(shares)
+        let unseen = news.since(seen)
+        var work = FamilyWork(shares, unseen.recoveries)
         guard let since else {
             let ending: FamilyShare.Ending = isOneFamily ? .stopped : .left
             for place in shares.indices where shares[place].isRunning(at: now) {
@@ -173,10 +188,33 @@ public struct FamilySharing: Sendable {
         }
         endCleared(&work, at: now)
         let ordered = sales.filter { Self.isShared($0.type) }
-            .sorted { ($0.purchasedAt, $0.id.value) < ($1.purchasedAt, $1.id.value) }
-        for sale in ordered { bring(sale, &work, since: since, at: now) }
+            .sorted { (work.date($0), $0.id.value) < (work.date($1), $1.id.value) }
+        var failures = unseen.failures.filter { $0.event.at >= since }[...]
+        for sale in ordered {
+            // At one instant, what could not be charged failed before it was paid.
+            while let first = failures.first, first.event.at <= work.date(sale) {
+                announce(failures.removeFirst(), &work)
+            }
+            bring(sale, &work, since: since, at: now)
+        }
+        for failure in failures { announce(failure, &work) }
         endExpired(&work, at: now)
+        for place in work.shares.indices where work.shares[place].isStale {
+            if work.shares[place].ending == nil { work.refresh(place) }
+        }
         return work.steps
+    }
+
+    /// Announces what could not be charged after the period that the member has.
+    private func announce(_ failure: FamilyNews, _ work: inout FamilyWork) {
+        let place = work.shares.lastIndex {
+            $0.originalID == failure.originalID && $0.ending == nil
+        }
+        guard let place, let billing = FamilyBilling(failure.event.change) else { return }
+        let isOfAnother = sales.contains {
+            isAfter(work.shares[place], $0) && work.date($0) < failure.event.at
+        }
+        if !isOfAnother { work.tell(place, billing, at: failure.event.at) }
     }
 
     private func endCleared(_ work: inout FamilyWork, at now: Timestamp) {
@@ -193,7 +231,7 @@ public struct FamilySharing: Sendable {
     ) {
         guard let place = work.shares.lastIndex(where: { $0.saleID == sale.id }) else {
             if isOwed(sale, since: since, at: now) {
-                grant(sale, &work, at: max(sale.purchasedAt, since))
+                grant(sale, &work, at: max(work.date(sale), since))
             }
             return
         }
@@ -252,7 +290,11 @@ public struct FamilySharing: Sendable {
         for place in earlier where work.shares[place].ending == nil {
             let before = sales.first { $0.id == work.shares[place].saleID }
             work.end(place, before?.isUpgraded == true ? .upgraded : .renewed, at: instant)
-            if sale.isRenewal { kind = .renewal }
+            if work.recoveries[sale.id] != nil {
+                kind = .recovery
+            } else if sale.isRenewal {
+                kind = .renewal
+            }
         }
         work.grant(sale, at: instant, kind: kind)
     }
@@ -271,10 +313,12 @@ public struct FamilySharing: Sendable {
     }
 
     private func goesOn(after share: FamilyShare) -> Bool {
-        sales.contains { sale in
-            sale.originalID == share.originalID && sale.id != share.saleID
-                && share.endsAt.map { $0 <= sale.purchasedAt } == true
-        }
+        sales.contains { isAfter(share, $0) }
+    }
+
+    private func isAfter(_ share: FamilyShare, _ sale: FamilySale) -> Bool {
+        sale.originalID == share.originalID && sale.id != share.saleID
+            && share.endsAt.map { $0 <= sale.purchasedAt } == true
     }
 }
 
@@ -282,8 +326,16 @@ public struct FamilySharing: Sendable {
 private struct FamilyWork {
     var shares: [FamilyShare]
     var steps: [FamilyStep] = []
+    /// When periods were paid that could not be charged at first.
+    let recoveries: [TransactionID: Timestamp]
 
-    init(_ shares: [FamilyShare]) { self.shares = shares }
+    init(_ shares: [FamilyShare], _ recoveries: [TransactionID: Timestamp]) {
+        (self.shares, self.recoveries) = (shares, recoveries)
+    }
+
+    /// When the member gets a sale. Within a grace period, the period begins before it
+    /// is paid.
+    func date(_ sale: FamilySale) -> Timestamp { recoveries[sale.id] ?? sale.purchasedAt }
 
     mutating func grant(_ sale: FamilySale, at instant: Timestamp, kind: FamilyStep.GrantKind) {
         steps.append(.granted(sale, at: instant, kind: kind))
@@ -294,40 +346,22 @@ private struct FamilyWork {
     mutating func end(_ place: Int, _ ending: FamilyShare.Ending, at instant: Timestamp) {
         steps.append(.ended(share: place, ending, at: instant))
         shares[place].ending = ending
+        shares[place].isStale = false
     }
 
     mutating func move(_ place: Int, to end: Timestamp) {
         steps.append(.moved(share: place, to: end))
         shares[place].endsAt = end
-    }
-}
-
-/// Something that happened to a customer in a family.
-///
-/// Stores keep events as JSON, so the names of cases and properties are part of
-/// the stored form.
-public struct FamilyEvent: Hashable, Sendable, Codable {
-    /// Commercial time.
-    public let at: Timestamp
-    public let cause: SubscriptionEvent.Cause
-    public let change: Change
-
-    public enum Change: Hashable, Sendable, Codable {
-        /// The customer's place in the family of `organiser` changed.
-        case place(kind: FamilyChange.Kind, organiser: CustomerID)
-        /// The customer got a transaction for a sale of `purchaser`.
-        case granted(
-            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
-            kind: FamilyStep.GrantKind)
-        case ended(
-            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
-            ending: FamilyShare.Ending)
-        case moved(transaction: TransactionID, to: Timestamp)
+        shares[place].isStale = false
     }
 
-    public init(at: Timestamp, cause: SubscriptionEvent.Cause, change: Change) {
-        self.at = at
-        self.cause = cause
-        self.change = change
+    mutating func tell(_ place: Int, _ billing: FamilyBilling, at instant: Timestamp) {
+        steps.append(.billing(share: place, billing, at: instant))
+        shares[place].isStale = false
+    }
+
+    mutating func refresh(_ place: Int) {
+        steps.append(.refreshed(share: place))
+        shares[place].isStale = false
     }
 }

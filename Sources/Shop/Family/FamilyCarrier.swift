@@ -54,7 +54,6 @@ struct FamilyCarrier: Sendable {
     /// Brings what one customer gets from another up to date.
     func carry(from purchaser: CustomerID, to member: CustomerID) async throws {
         for _ in 0..<Self.attemptsMax {
-            let source = try await FamilySource(from: purchaser, to: member, in: realm)
             let wall = realm.ports.wall.now
             let (rows, time) = try await realm.read(of: member) { reading in
                 (
@@ -64,6 +63,8 @@ struct FamilyCarrier: Sendable {
             }
             // A snapshot may have removed the member.
             guard let now = time else { return }
+            let source = try await FamilySource(
+                from: purchaser, to: member, after: rows.seen, in: realm)
             let steps = source.steps(rows, at: now)
             let isDone =
                 try await steps.isEmpty

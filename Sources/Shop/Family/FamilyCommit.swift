@@ -17,15 +17,29 @@ struct FamilyCommit: Sendable {
 
     static let causePrefix = "FAMILY"
 
+    /// The cause of a notification: the member's transaction, the revision, and the number
+    /// among those of the transaction in this commit, unless it is the first.
+    static func cause(_ id: TransactionID, _ revision: Int64, _ number: Int) -> String {
+        "\(causePrefix)/\(id).\(revision)" + (number > 1 ? ".\(number)" : "")
+    }
+
+    static func isCause(_ numbers: [String]) -> Bool {
+        let number = numbers.count == 3 ? Edge.number(numbers[2]) : nil
+        return numbers.count == 2 || number.map { $0 > 1 } == true
+    }
+
     /// The answer is the number of transactions that were given. Leaves everything if
     /// another process has written a later state, or if there are too few numbers.
     func write(_ line: CustomerLine) throws -> Ending<Int> {
         let rows = try FamilyMemberRows(source.member, from: source.purchaser, line.writing)
-        guard try line.writing.first(Statement.Families.advance, source.link) != nil else {
-            return .leave(0)
-        }
+        guard source.isEnough(for: rows),
+            try line.writing.first(Statement.Families.advance, source.link) != nil
+        else { return .leave(0) }
         var work = FamilyWriting(commit: self, rows: rows, line: line)
-        for step in source.steps(rows, at: line.now) {
+        let steps = source.steps(rows, at: line.now)
+        // Another process has written them meanwhile.
+        guard !steps.isEmpty else { return .leave(0) }
+        for step in steps {
             guard try work.write(step) else { return .leave(0) }
         }
         return .commit(work.granted)
@@ -39,6 +53,8 @@ private struct FamilyWriting {
     let line: CustomerLine
     var granted = 0
     private var events: Int64 = 0
+    /// The number of notifications of each transaction.
+    private var notified: [TransactionID: Int] = [:]
 
     init(commit: FamilyCommit, rows: FamilyMemberRows, line: CustomerLine) {
         (self.commit, self.rows, self.line) = (commit, rows, line)
@@ -57,6 +73,9 @@ private struct FamilyWriting {
         case .ended(let place, let ending, let instant):
             try end(place, ending, at: min(instant, line.now))
         case .moved(let place, let date): try move(place, to: date)
+        case .billing(let place, let billing, let instant):
+            try announce(billing, place, at: min(instant, line.now))
+        case .refreshed(let place): try put(rows.shares[place], place)
         }
         return true
     }
@@ -133,6 +152,20 @@ private struct FamilyWriting {
         try notify(extended.type, extended.subtype, held, at: line.now)
     }
 
+    private mutating func announce(
+        _ billing: FamilyBilling, _ place: Int, at instant: Timestamp
+    ) throws {
+        let row = rows.shares[place]
+        let held = try facts(row.transaction)
+        try put(row, place)
+        try add(
+            .billing(
+                transaction: row.transaction, product: held.productID,
+                purchaser: source.purchaser, billing: billing), at: instant)
+        let (type, subtype) = NotificationKind.announcing(billing)
+        try notify(type, subtype, held, at: instant)
+    }
+
     private mutating func put(_ row: FamilyShareRow, _ place: Int) throws {
         var row = row
         row.revision = line.revision
@@ -155,10 +188,12 @@ private struct FamilyWriting {
             number: events, of: source.member, line)
     }
 
-    private func notify(
+    private mutating func notify(
         _ type: String, _ subtype: String?, _ facts: TransactionFacts, at instant: Timestamp
     ) throws {
-        let cause = "\(FamilyCommit.causePrefix)/\(facts.id).\(line.revision)"
+        let number = notified[facts.id, default: 0] + 1
+        notified[facts.id] = number
+        let cause = FamilyCommit.cause(facts.id, line.revision, number)
         let app = try commit.shelf.current(in: line).apps[facts.bundleID]
         // What a jump caused is sent in the order of the events. What happens now, after
         // a jump to this instant, was not caused by it.
@@ -205,7 +240,8 @@ extension TransactionFacts {
             customer: member, id: id, originalID: original?.originalID ?? id,
             bundleID: bundleID, productID: productID, type: type, quantity: 1,
             unitPrice: nothing, total: Money(nothing, total.currency), storefront: storefront,
-            reason: kind == .renewal ? .renewal : .purchase, ownership: .familyShared,
+            reason: [.renewal, .recovery].contains(kind) ? reason : .purchase,
+            ownership: .familyShared,
             appAccountToken: nil, appTransactionID: account, purchaseID: nil,
             purchasedAt: purchasedAt,
             originalPurchasedAt: original?.originalPurchasedAt ?? purchasedAt,
@@ -222,6 +258,17 @@ extension NotificationKind {
         case .first: ("SUBSCRIBED", "INITIAL_BUY")
         case .again: ("SUBSCRIBED", "RESUBSCRIBE")
         case .renewal: ("DID_RENEW", nil)
+        case .recovery: ("DID_RENEW", "BILLING_RECOVERY")
+        }
+    }
+
+    /// [Apple's page](https://developer.apple.com/news/?id=cjhooqcq): they are sent for each
+    /// member, too.
+    static func announcing(_ billing: FamilyBilling) -> (type: String, subtype: String?) {
+        switch billing {
+        case .failed(let graceUntil):
+            ("DID_FAIL_TO_RENEW", graceUntil == nil ? nil : "GRACE_PERIOD")
+        case .graceEnded: ("GRACE_PERIOD_EXPIRED", nil)
         }
     }
 }

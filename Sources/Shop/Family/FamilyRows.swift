@@ -229,6 +229,15 @@ extension Statement {
             WHERE s.customer_id = $1 ORDER BY s.subscription_id
             """)
 
+        /// The events of a customer's subscriptions between two revisions.
+        static let news = Statement(
+            "families.news", [.integer, .integer, .integer],
+            """
+            SELECT e.subscription_id, e.revision, e.body FROM subscription_events e
+            WHERE e.customer_id = $1 AND e.revision > $2 AND e.revision <= $3
+            ORDER BY e.subscription_id, e.event
+            """)
+
         static let accounts = Statement(
             "families.accounts", [.integer],
             """
@@ -271,7 +280,7 @@ extension Statement {
         static let all = [
             pending, put, person, people, everyone, purchasers, link, advance, shares, share,
             putShare,
-            sales, revision, subscriptions, accounts, owned, begin, addEvent, change,
+            sales, revision, subscriptions, news, accounts, owned, begin, addEvent, change,
         ]
     }
 }

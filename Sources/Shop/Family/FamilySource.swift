@@ -8,6 +8,8 @@ import Storage
 struct FamilySource: Sendable {
     let purchaser: CustomerID
     let member: CustomerID
+    /// Events up to this revision were not read.
+    private let seen: Int64?
     private let places: (purchaser: FamilyPersonRow, member: FamilyPersonRow)
     private let bought: Bought
     private let shelf: Shelf
@@ -18,8 +20,9 @@ struct FamilySource: Sendable {
         let revision: Int64
         let sales: [TransactionFacts]
         let subscriptions: [TransactionID: Subscription]
+        let news: [FamilyNews]
 
-        init(_ purchaser: CustomerID, _ reading: any Reading) throws {
+        init(_ purchaser: CustomerID, after seen: Int64?, _ reading: any Reading) throws {
             let key: [SQLValue] = [.integer(purchaser.value)]
             revision =
                 try reading.first(Statement.Families.revision, key)?.integer("revision") ?? 0
@@ -30,18 +33,27 @@ struct FamilySource: Sendable {
             subscriptions = Dictionary(
                 rows.map { ($0.subscription.originalID, $0.subscription) }
             ) { first, _ in first }
+            news = try reading.query(
+                Statement.Families.news,
+                [.integer(purchaser.value), .integer(seen ?? 0), .integer(revision)]
+            ).map(FamilyNews.init(row:))
         }
     }
 
-    init(from purchaser: CustomerID, to member: CustomerID, in realm: Realm) async throws {
-        (self.purchaser, self.member) = (purchaser, member)
+    /// `seen`: the purchaser's revision up to which the member's rows are up to date.
+    init(
+        from purchaser: CustomerID, to member: CustomerID, after seen: Int64?, in realm: Realm
+    ) async throws {
+        (self.purchaser, self.member, self.seen) = (purchaser, member, seen)
         places = try await realm.readHouse { reading in
             (
                 try FamilyPersonRow.find(purchaser, reading),
                 try FamilyPersonRow.find(member, reading)
             )
         }
-        bought = try await realm.read(of: purchaser) { try Bought(purchaser, $0) }
+        bought = try await realm.read(of: purchaser) {
+            try Bought(purchaser, after: seen, $0)
+        }
         shelf = try await realm.loadShelf()
     }
 
@@ -66,6 +78,10 @@ struct FamilySource: Sendable {
         bought.subscriptions[original]
     }
 
+    /// Whether all events were read that these rows lack. A loaded snapshot brings older
+    /// rows back.
+    func isEnough(for member: FamilyMemberRows) -> Bool { (seen ?? 0) <= (member.seen ?? 0) }
+
     /// Why a subscription expired.
     func expiration(_ original: TransactionID) -> Expiration {
         guard case .expired(let reason, _)? = bought.subscriptions[original]?.state else {
@@ -81,11 +97,18 @@ struct FamilySource: Sendable {
             return instant
         }
         let sharing = FamilySharing(
-            sales: bought.sales.map { sale($0, member) }, expired: expired,
+            sales: bought.sales.map { sale($0, member) }, expired: expired, news: bought.news,
             since: places.purchaser.person.since(for: places.member.person),
             isOneFamily: places.purchaser.person.isInFamily(of: places.member.person),
             owned: Set(bought.sales.filter { member.owns($0) }.map(\.id)), seen: member.seen)
-        return sharing.steps(from: member.shares.map(\.share), at: now)
+        return sharing.steps(from: member.shares.map(share), at: now)
+    }
+
+    private func share(_ row: FamilyShareRow) -> FamilyShare {
+        var share = row.share
+        let present = bought.subscriptions[share.originalID]
+        share.isStale = present != nil && present != row.subscription
+        return share
     }
 
     /// A product of an app that the member does not use yet is given when the member
@@ -100,6 +123,16 @@ struct FamilySource: Sendable {
             purchasedAt: facts.purchasedAt, endsAt: facts.period?.expiresAt,
             isUpgraded: facts.period?.isUpgraded ?? false, revokedAt: facts.revokedAt,
             isShareable: isShareable, revision: facts.revision)
+    }
+}
+
+extension FamilyNews {
+    fileprivate init(row: Row) throws {
+        self.init(
+            originalID: TransactionID(try row.integer("subscription_id")),
+            revision: try row.integer("revision"),
+            event: try StoredJSON.value(
+                try row.text("body"), "an event of a subscription that cannot be read"))
     }
 }
 

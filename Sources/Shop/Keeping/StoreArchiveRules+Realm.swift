@@ -21,8 +21,11 @@ extension StoreArchiveRules {
             return isTransaction(String(parts[1]))
         case SubscriptionCommit.causePrefix, FamilyCommit.causePrefix:
             let numbers = parts[1].split(separator: ".", omittingEmptySubsequences: false)
-            return numbers.count == 2
-                && isTransaction(String(numbers[0])) && Edge.number(String(numbers[1])) != nil
+                .map(String.init)
+            let isWhole =
+                parts[0] == FamilyCommit.causePrefix
+                ? FamilyCommit.isCause(numbers) : numbers.count == 2
+            return isWhole && isTransaction(numbers[0]) && Edge.number(numbers[1]) != nil
         case RefundCause.prefix:
             return RefundCause.parts(of: text).map { isTransaction($0.transaction.description) }
                 ?? false
@@ -77,9 +80,9 @@ extension StoreArchiveRules {
         broken(
             column,
             "`ONE_TIME_CHARGE/` and a transaction's number, `SUBSCRIPTION/`, a transaction's number, "
-                + "`.` and an event's number, `FAMILY/` and the same with a revision, `REFUND/` and "
-                + "the same with the refund's number between, `BULK/`, an app and a request's id, "
-                + "or `TEST/` and a token"
+                + "`.` and an event's number, `FAMILY/` and the same with a revision (and `.` and a "
+                + "number after the first), `REFUND/` and the same with the refund's number "
+                + "between, `BULK/`, an app and a request's id, or `TEST/` and a token"
         ) {
             isCause(try row.text(column))
         }

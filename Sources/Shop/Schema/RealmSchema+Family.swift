@@ -22,7 +22,7 @@ extension RealmSchema {
 
     /// What a member got for the sale of another person: a transaction of the member's
     /// own. `turn` counts how often the member got the sale, from 1. `state` is the
-    /// purchaser's subscription at that time, as JSON.
+    /// purchaser's subscription as JSON, and follows it until the share ends.
     static let familyShares = Table(
         "family_shares", key: ["customer_id", "sale_id", "turn"], as: .tree,
         [

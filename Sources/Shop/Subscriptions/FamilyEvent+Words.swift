@@ -8,7 +8,7 @@ extension FamilyEvent.Change {
         switch self {
         case .place: nil
         case .granted(let transaction, _, _, _), .ended(let transaction, _, _, _),
-            .moved(let transaction, _):
+            .moved(let transaction, _), .billing(let transaction, _, _, _):
             transaction
         }
     }
@@ -21,7 +21,7 @@ extension FamilyEvent.Change {
             (
                 "familyGranted",
                 "Got \(product) as transaction \(transaction): customer \(purchaser) "
-                    + (kind == .renewal ? "renewed it." : "shares it.")
+                    + kind.words
             )
         case .ended(let transaction, let product, let purchaser, let ending):
             (
@@ -31,6 +31,36 @@ extension FamilyEvent.Change {
             )
         case .moved(let transaction, let end):
             ("familyMoved", "The shared period of transaction \(transaction) ends at \(end).")
+        case .billing(let transaction, let product, let purchaser, let billing):
+            billing.words(product, transaction, purchaser)
+        }
+    }
+}
+
+extension FamilyStep.GrantKind {
+    fileprivate var words: String {
+        switch self {
+        case .product, .first, .again: "shares it."
+        case .renewal: "renewed it."
+        case .recovery: "renewed it, after a charge that failed."
+        }
+    }
+}
+
+extension FamilyBilling {
+    fileprivate func words(
+        _ product: ProductID, _ transaction: TransactionID, _ purchaser: CustomerID
+    ) -> (kind: String, message: String) {
+        let shared = "\(product), which customer \(purchaser) shares as transaction \(transaction)"
+        return switch self {
+        case .failed(nil):
+            ("familyBillingFailed", "The renewal of \(shared), could not be charged.")
+        case .failed(.some(let end)):
+            (
+                "familyBillingFailed",
+                "The renewal of \(shared), could not be charged. The grace period ends at \(end)."
+            )
+        case .graceEnded: ("familyGraceEnded", "The grace period of \(shared), has ended.")
         }
     }
 }

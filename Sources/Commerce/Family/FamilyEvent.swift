@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that happened to a customer in a family.
+///
+/// Stores keep events as JSON, so the names of cases and properties are part of
+/// the stored form.
+public struct FamilyEvent: Hashable, Sendable, Codable {
+    /// Commercial time.
+    public let at: Timestamp
+    public let cause: SubscriptionEvent.Cause
+    public let change: Change
+
+    public enum Change: Hashable, Sendable, Codable {
+        /// The customer's place in the family of `organiser` changed.
+        case place(kind: FamilyChange.Kind, organiser: CustomerID)
+        /// The customer got a transaction for a sale of `purchaser`.
+        case granted(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
+            kind: FamilyStep.GrantKind)
+        case ended(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
+            ending: FamilyShare.Ending)
+        case moved(transaction: TransactionID, to: Timestamp)
+        /// The purchaser's next period could not be charged.
+        case billing(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID,
+            billing: FamilyBilling)
+    }
+
+    public init(at: Timestamp, cause: SubscriptionEvent.Cause, change: Change) {
+        self.at = at
+        self.cause = cause
+        self.change = change
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Commerce
+
+/// What members hear of renewals that cannot be charged, and of other changes of the
+/// purchaser's subscription.
+@Suite struct FamilyBillingTests {
+    /// The purchaser's sales, as ``FamilyTests`` writes them; what happened: `f` failed, `F`
+    /// with a grace period, `g` which ended, and the sale that `r` recovered, each with its
+    /// instant; what the member had, since when the purchaser shares, and the steps.
+    private static let table = """
+        sales         news      had  since  now  steps
+        1:1-4         f4        1    2      5    1failed@4
+        1:1-4         F4,g6     1    2      7    1grace@4,1graceEnded@6
+        1:1-4,2:6-9   f4,2r6    1    2      7    1failed@4,-1renewed,+2recovery@6
+        1:1-4,2:4-9   F4,2r6    1    2      7    1grace@4,-1renewed,+2recovery@6
+        1:1-4,2:4-9   F4,2r4    1    2      7    1grace@4,-1renewed,+2recovery@4
+        1:1-4,2:4-8   f8        1    2      9    -1renewed,+2renewal@4,2failed@8
+        1:1-4x        F4,g6     1    2      9    1grace@4,1graceEnded@6,-1expired
+        1:1-4,2:4-8~  f8        1    2      9    -1expired
+        1:1-4         f4        1    5      9    nothing
+        1:1-4         f4        1l   2      9    nothing
+        1:1-4         f4        1    -      9    -1left
+        """
+
+    @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
+    func `a member hears what could not be charged, once`(line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        var sharing = FamilyTests.sharing(words[0], since: words[3])
+        sharing.news = try words[1].split(separator: ",").map(Self.news)
+        let shares = words[2].split(separator: ",").map(FamilyTests.share)
+        let now = FamilyTests.at(try #require(Int64(words[4])))
+
+        let steps = sharing.steps(from: shares, at: now)
+
+        let shown = FamilyTests.words(steps, shares).joined(separator: ",")
+        #expect((shown.isEmpty ? "nothing" : shown) == words[5])
+        sharing.seen = 100
+        #expect(sharing.steps(from: FamilyTests.after(steps, shares), at: now) == [])
+    }
+
+    @Test func `what a member is shown is written anew for what the member still has`() {
+        let sharing = FamilyTests.sharing("1:1-4,2:4-8", since: "2")
+        var shares = ["1n", "2"].map { FamilyTests.share($0) }
+        #expect(sharing.steps(from: shares, at: FamilyTests.at(5)) == [])
+
+        for place in shares.indices { shares[place].isStale = true }
+
+        #expect(sharing.steps(from: shares, at: FamilyTests.at(5)) == [.refreshed(share: 1)])
+        let extended = FamilyTests.sharing("1:1-6", since: "2")
+        shares = [FamilyTests.share("1")]
+        shares[0].isStale = true
+        #expect(
+            extended.steps(from: shares, at: FamilyTests.at(3))
+                == [.moved(share: 0, to: FamilyTests.at(6))])
+    }
+
+    /// `f4`, or `2r6` with the sale.
+    private static func news(_ word: Substring) throws -> FamilyNews {
+        let sale = Int64(word.prefix { $0.isNumber })
+        let letter = try #require(word.first { $0.isLetter })
+        let instant = FamilyTests.at(try #require(Int64(word.reversed().prefixOfNumber)))
+        let change: SubscriptionEvent.Change =
+            switch letter {
+            case "f": .failed(graceUntil: nil)
+            case "F": .failed(graceUntil: instant.adding(milliseconds: 2))
+            case "g": .graceEnded
+            default: .recovered(period: try period(sale ?? 0))
+            }
+        return FamilyNews(
+            originalID: TransactionID(1), revision: 50,
+            event: SubscriptionEvent(at: instant, cause: .time, change: change))
+    }
+
+    private static func period(_ id: Int64) throws -> SubscribedPeriod {
+        let currency = try #require(Currency(code: "USD"))
+        return SubscribedPeriod(
+            transaction: TransactionID(id), productID: "a", start: FamilyTests.at(4),
+            end: FamilyTests.at(9), length: Period(1, .month), anchorDay: 1,
+            price: Money(Amount(milliunits: 990), currency))
+    }
+}
+
+extension Sequence<Character> {
+    /// The last digits of a reversed word.
+    fileprivate var prefixOfNumber: String { String(prefix { $0.isNumber }.reversed()) }
+}
