@@ -89,7 +89,7 @@ import Testing
     /// The purchaser's sales as `id:from-to` with `^` for upgraded, `!` for revoked and
     /// `~` for a product that is not shareable; what the member had before, as
     /// `id` with the first letter of its ending; since when the purchaser shares; and the
-    /// steps: `+id` given, `-id` ended with its ending.
+    /// steps: `+id` given, `-id` ended with its ending, `=id` not refunded any more.
     private static let table = """
         sales                   had        since  now  steps
         1:5                     none       2      9    +1product@5
@@ -114,6 +114,12 @@ import Testing
         1:1-4^,2:3-8~           1          2      5    -1unshared
         1:1-4!                  1n         2      5    -1refunded
         1:1-6                   1          2      3    1to6
+        1:1-4!,2:4-8            1n,2       2      5    -1refunded
+        1:1-4,2:4-8             1r,2       2      5    =1renewed
+        1:1-4,2:4-8             1r,2       4      5    nothing
+        1:1-4                   1r         2      9    =1expired
+        1:1-4^,2:3-8            1r,2       2      5    =1upgraded
+        1:1-4~                  1r         2      9    nothing
         1:1-4x                  1          2      9    -1expired
         1:1-4x                  1e         2      9    nothing
         1:1-4x                  1l         2      9    nothing
@@ -227,6 +233,7 @@ extension FamilyTests {
                 ids.append(sale.id)
                 return "+\(sale.id)\(kind)@\(instant.milliseconds)"
             case .ended(let place, let ending, _): return "-\(ids[place])\(ending)"
+            case .reinstated(let place, let ending, _): return "=\(ids[place])\(ending)"
             case .moved(let place, let end): return "\(ids[place])to\(end.milliseconds)"
             case .billing(let place, let billing, let instant):
                 let word =
@@ -247,7 +254,8 @@ extension FamilyTests {
             case .granted(let sale, _, _):
                 shares.append(
                     FamilyShare(saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt))
-            case .ended(let place, let ending, _): shares[place].ending = ending
+            case .ended(let place, let ending, _), .reinstated(let place, let ending, _):
+                shares[place].ending = ending
             case .moved(let place, let end): shares[place].endsAt = end
             case .billing(let place, _, _), .refreshed(let place):
                 shares[place].isStale = false

@@ -56,6 +56,41 @@ import Testing
         #expect(try await status("ben", family).status == 2)
     }
 
+    @Test func `a refund of an earlier period leaves the member's subscription as it is`()
+        async throws
+    {
+        let family = try await family("join buy:news month refundFirst")
+        let given = try await family.payloads("ben").compactMap(\.transactionId)
+
+        let heard = try await family.notifications("ben")
+
+        #expect(heard.map(\.notificationType) == ["SUBSCRIBED", "DID_RENEW", "REVOKE"])
+        #expect(heard.map { $0.data?.status } == [1, 1, 1])
+        let sold = try family.world.verified(
+            try #require(heard.last?.data?.signedTransactionInfo))
+        #expect(sold.transactionId == given[0] && sold.revocationDate != nil)
+        let shown = try await status("ben", family)
+        #expect(shown.status == 1 && shown.sold.transactionId == given[1])
+        let renewal = try family.world.renewal(heard.last?.data?.signedRenewalInfo)
+        #expect(renewal.renewalDate == shown.renewal.renewalDate)
+
+        try await run("reverseFirst", family)
+
+        #expect(try await family.payloads("ben").allSatisfy { $0.revocationDate == nil })
+        let last = try #require(try await family.notifications("ben").last)
+        #expect(last.notificationType == "REFUND_REVERSED" && last.data?.status == 1)
+        let kinds = try await family.world.realm.subscriptions.history(
+            of: try await family.id("ben")
+        ).events.map(\.kind)
+        #expect(kinds.suffix(2) == ["familyRevoked", "familyReinstated"])
+        try await family.checkMembers()
+        let before = try await family.everything()
+        for name in ["ann", "ben"] { try await family.carry(name) }
+        #expect(try await family.everything() == before)
+        guard family.world.realm.isOneCluster else { return }
+        try await ReferenceTests().expectWhole(family.world, "reversed")
+    }
+
     @Test func `a member's renewal is the purchaser's, also after the grant`() async throws {
         let family = try await family("join buy:news buy:small")
         let chosen = try await status("ben", family).renewal

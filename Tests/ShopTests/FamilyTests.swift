@@ -53,6 +53,8 @@ import Testing
         join buy:news buy:yearly month    newsx,yearly         newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
         clock join buy:news buy:yearly month  newsx,yearly     newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
         join clock buy:news month         newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
+        join buy:news month refundFirst   news-x,news          news-x,news    SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE
+        join buy:news month refundFirst reverseFirst  newsx,news  newsx,news  SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE,REFUND_REVERSED
         join buy:news fail month          newsx                newsx          SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW
         join buy:news fail month fix      newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW,DID_RENEW/BILLING_RECOVERY
         join grace buy:news fail month    newsx                newsx          SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD

@@ -100,6 +100,11 @@ struct FamilyWorld: Sendable {
         case "refund": try await decide("granted", "full")
         case "revoke": try await decide("granted", "nothing")
         case "reverse": try await decide("reversed", nil)
+        case "refundFirst", "reverseFirst":
+            let first = try #require(try await payloads("ann").first?.transactionId)
+            _ =
+                try await parts[0] == "refundFirst"
+                ? world.decide(first, "granted", "full") : world.decide(first, "reversed")
         case "off":
             try await realm.subscriptions.switchRenewal(
                 of: try await last("ann"), on: false, context)

@@ -20,6 +20,9 @@ public struct FamilyEvent: Hashable, Sendable, Codable {
         case ended(
             transaction: TransactionID, product: ProductID, purchaser: CustomerID,
             ending: FamilyShare.Ending)
+        /// A period that is over was refunded, and that was taken back.
+        case reinstated(
+            transaction: TransactionID, product: ProductID, purchaser: CustomerID)
         case moved(transaction: TransactionID, to: Timestamp)
         /// The purchaser's next period could not be charged.
         case billing(

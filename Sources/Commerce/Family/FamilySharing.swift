@@ -108,6 +108,8 @@ public enum FamilyStep: Hashable, Sendable {
     /// The member gets a transaction. `after`: the share that it follows.
     case granted(FamilySale, at: Timestamp, kind: GrantKind)
     case ended(share: Int, FamilyShare.Ending, at: Timestamp)
+    /// The refund of a period that is over was taken back. `as`: how it has ended.
+    case reinstated(share: Int, as: FamilyShare.Ending, at: Timestamp)
     /// The period's end moved.
     case moved(share: Int, to: Timestamp)
     /// The next period could not be charged.
@@ -243,8 +245,10 @@ public struct FamilySharing: Sendable {
             return
         }
         if let ending = share.ending, ending.isRevoking {
-            guard sale.isShareable, sale.isUsable(at: now), !isOwned(sale) else { return }
-            return grant(sale, &work, at: now)
+            guard sale.isShareable, !isOwned(sale) else { return }
+            if sale.isUsable(at: now) { return grant(sale, &work, at: now) }
+            guard ending == .refunded, let end = sale.endsAt, since < end else { return }
+            work.reinstate(place, isUpgraded: sale.isUpgraded, at: now)
         }
         if let end = sale.endsAt, end != share.endsAt { work.move(place, to: end) }
         guard sale.isUpgraded, share.isRunning(at: now) else { return }
@@ -345,6 +349,18 @@ private struct FamilyWork {
 
     mutating func end(_ place: Int, _ ending: FamilyShare.Ending, at instant: Timestamp) {
         steps.append(.ended(share: place, ending, at: instant))
+        shares[place].ending = ending
+        shares[place].isStale = false
+    }
+
+    /// It has ended as if it had not been refunded.
+    mutating func reinstate(_ place: Int, isUpgraded: Bool, at instant: Timestamp) {
+        let isFollowed = shares.indices.contains {
+            $0 > place && shares[$0].originalID == shares[place].originalID
+        }
+        let ending: FamilyShare.Ending =
+            isUpgraded ? .upgraded : isFollowed ? .renewed : .expired
+        steps.append(.reinstated(share: place, as: ending, at: instant))
         shares[place].ending = ending
         shares[place].isStale = false
     }

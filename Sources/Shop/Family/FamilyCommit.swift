@@ -72,6 +72,8 @@ private struct FamilyWriting {
             try grant(sale, as: id, kind, at: min(instant, line.now))
         case .ended(let place, let ending, let instant):
             try end(place, ending, at: min(instant, line.now))
+        case .reinstated(let place, let ending, let instant):
+            try reinstate(place, as: ending, at: min(instant, line.now))
         case .moved(let place, let date): try move(place, to: date)
         case .billing(let place, let billing, let instant):
             try announce(billing, place, at: min(instant, line.now))
@@ -136,6 +138,23 @@ private struct FamilyWriting {
         {
             try notify(expired.type, expired.subtype, held, at: instant)
         }
+    }
+
+    private mutating func reinstate(
+        _ place: Int, as ending: FamilyShare.Ending, at instant: Timestamp
+    ) throws {
+        var row = rows.shares[place]
+        let held = try facts(row.transaction)
+        row.share.ending = ending
+        row.endedAt = row.share.endsAt.map { min($0, instant) } ?? instant
+        try put(row, place)
+        try held.reinstate(line)
+        try add(
+            .reinstated(
+                transaction: row.transaction, product: held.productID,
+                purchaser: source.purchaser), at: instant)
+        guard let type = NotificationKind.announcing(RefundEvent.Change.reversed) else { return }
+        try notify(type, nil, held, at: instant)
     }
 
     private mutating func move(_ place: Int, to end: Timestamp) throws {

@@ -274,13 +274,14 @@ extension MerchantRoom {
         data.status = row.subscription.status(at: now).rawValue
     }
 
-    /// The subscription that a transaction belongs to. Nil for other products.
+    /// The subscription that a transaction belongs to. Nil for other products. That of a
+    /// member is the last period that the family shared, like that of a status.
     func subscription(of facts: TransactionFacts) async throws -> SubscriptionRow? {
         guard facts.type == .autoRenewable else { return nil }
         let row = try await realm.read(of: facts.customer) { reading in
             facts.ownership == .familyShared
-                ? try FamilyShareRow.find(facts.id, of: facts.customer, reading)?
-                    .subscriptionRow(of: facts)
+                ? try SubscriptionRow.ownAndShared(of: facts.customer, facts.bundleID, reading)
+                    .first { $0.subscription.originalID == facts.originalID }
                 : try SubscriptionRow.find(facts.originalID, of: facts.customer, reading)
         }
         guard let row else {

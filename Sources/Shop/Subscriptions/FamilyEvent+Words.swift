@@ -8,7 +8,8 @@ extension FamilyEvent.Change {
         switch self {
         case .place: nil
         case .granted(let transaction, _, _, _), .ended(let transaction, _, _, _),
-            .moved(let transaction, _), .billing(let transaction, _, _, _):
+            .moved(let transaction, _), .billing(let transaction, _, _, _),
+            .reinstated(let transaction, _, _):
             transaction
         }
     }
@@ -28,6 +29,12 @@ extension FamilyEvent.Change {
                 ending.isRevoking ? "familyRevoked" : "familyExpired",
                 "\(product) of transaction \(transaction) has ended: "
                     + ending.words(purchaser)
+            )
+        case .reinstated(let transaction, let product, let purchaser):
+            (
+                "familyReinstated",
+                "\(product) of transaction \(transaction) is not revoked any more: the refund "
+                    + "or revocation of the purchase of customer \(purchaser) was taken back."
             )
         case .moved(let transaction, let end):
             ("familyMoved", "The shared period of transaction \(transaction) ends at \(end).")
