@@ -59,7 +59,9 @@ import Testing
         try await shop.familyRemoves("ben", from: "ann")
 
         #expect(try await ben.heard.revoked() == [product])
-        #expect(try await shop.receipt(of: ben).purchases.isEmpty)
+        let left = try await shop.receipt(of: ben).purchases
+        #expect(left.map(\.transactionID) == [given.transactionIdentifier])
+        #expect(left.allSatisfy { $0.cancellationDate != nil })
         let told = try await shop.notifications.first("REVOKE")
         #expect(told.transaction?.inAppOwnershipType == "FAMILY_SHARED")
         #expect(told.transaction?.revocationType == "FAMILY_REVOKE")

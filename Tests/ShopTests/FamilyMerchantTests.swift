@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Foundation
 import SignedData
 import Storage
 import StoreWire
@@ -169,6 +170,65 @@ import Testing
         #expect(try await status("ben", family).status == 2)
         guard family.world.realm.isOneCluster else { return }
         try await ReferenceTests().expectWhole(family.world, "over")
+    }
+
+    @Test(arguments: ["stop", "leave", "refund"])
+    func `verifyReceipt and version 1 show when a family withdrew what it shared`(
+        command: String
+    ) async throws {
+        let family = try await FamilyWorld()
+        try await family.world.realm.catalogue.setNotificationURL(
+            TestWorld.url, version: 1, bundleID: TestWorld.bundleID.value, TestWorld.context)
+        try await run("join buy:pro buy:news", family)
+        let session = try await family.session("ben")
+        let before = try await family.world.receiptText(session)
+        let secret = try await family.world.secret()
+
+        // One purchase is refunded, and everything is withdrawn by the others.
+        try await run(command, family)
+
+        let refunded = try await family.payloads("ann").filter { $0.revocationDate != nil }
+        let lost = command == "refund" ? refunded.compactMap(\.productId) : ["news", "pro"]
+        for receipt in [before, try await family.world.receiptText(session)] {
+            let answer = try await family.world.verify(receipt, password: secret)
+            #expect(answer["status"] as? Int == 0)
+            try expectCancelled(answer["latest_receipt_info"], lost)
+        }
+        let body = try await old("REVOKE", of: "ben", family)
+        let unified = try #require(body["unified_receipt"] as? [String: Any])
+        try expectCancelled(unified["latest_receipt_info"], lost)
+        #expect((unified["pending_renewal_info"] as? [[String: Any]])?.count == 1)
+    }
+
+    /// The products that a list shows as cancelled.
+    private func expectCancelled(_ list: Any?, _ products: [String]) throws {
+        let items = try #require(list as? [[String: Any]])
+        #expect(items.count == 2)
+        let cancelled = items.filter { $0["cancellation_date_ms"] is String }
+        #expect(cancelled.compactMap { $0["product_id"] as? String }.sorted() == products)
+        #expect(items.allSatisfy { $0["in_app_ownership_type"] as? String == "FAMILY_SHARED" })
+    }
+
+    /// The last body of version 1 of a type that a customer's notifications have.
+    private func old(
+        _ type: String, of name: String, _ family: FamilyWorld
+    ) async throws -> [String: Any] {
+        let customer = CustomerID(try #require(Int64(try await family.id(name))))
+        let cause = try await family.world.realm.read(of: customer) { reading in
+            try reading.query(
+                Statement(
+                    "test.old", [.integer, .text],
+                    """
+                    SELECT cause FROM outbox WHERE customer_id = $1 AND notification_type = $2
+                    ORDER BY revision, cause
+                    """), [.integer(customer.value), .text(type)]
+            ).last?.text("cause")
+        }
+        let ready = try await family.world.realm.merchant.readyNotification(
+            try #require(cause), of: customer)
+        let bytes = try #require(ready?.bodies().last)
+        let json = try JSONSerialization.jsonObject(with: Data(bytes))
+        return try #require(json as? [String: Any])
     }
 
     @Test func `version 1 tells a member of a failed renewal and of its recovery`()

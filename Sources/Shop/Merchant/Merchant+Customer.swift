@@ -171,7 +171,6 @@ extension Statement {
             SELECT \(columns) FROM transactions t
             WHERE t.customer_id = $1 AND t.bundle_id = $2
                 AND (t.finished_at IS NULL OR t.product_type <> 'consumable')
-                AND (t.ownership = 'purchased' OR t.revoked_at IS NULL)
             ORDER BY t.purchased_at DESC, t.transaction_id DESC
             """)
 

@@ -100,8 +100,9 @@ extension Statement {
             WHERE customer_id = $1 AND transaction_id = $2
             """)
 
-        /// The contents of a receipt: consumables only until they are finished, and
-        /// nothing that a family does not share any more.
+        /// The contents of a receipt: consumables only until they are finished. What was
+        /// refunded, or is not shared any more, stays with the date of its cancellation.
+        /// [Apple's page](https://developer.apple.com/documentation/appstorereceipts/cancellation_date_ms)
         /// If there are none, one row without a record, which contains the
         /// revision.
         static let records = Statement(
@@ -111,7 +112,6 @@ extension Statement {
             LEFT JOIN transactions t
                 ON t.customer_id = c.customer_id AND t.bundle_id = $2
                     AND (t.finished_at IS NULL OR t.product_type <> 'consumable')
-                    AND (t.ownership = 'purchased' OR t.revoked_at IS NULL)
             WHERE c.customer_id = $1 ORDER BY t.transaction_id NULLS FIRST
             """)
 
