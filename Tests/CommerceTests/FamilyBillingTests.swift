@@ -57,6 +57,33 @@ import Testing
                 == [.moved(share: 0, to: FamilyTests.at(6))])
     }
 
+    /// A jump that is cut off carries what it has, and the rest later.
+    @Test(arguments: 0..<32) func `what is carried in parts is what is carried at once`(
+        cuts: Int
+    ) throws {
+        let news = try ["F4", "g6", "4r7", "f9"].enumerated().map { place, word in
+            FamilyNews(
+                originalID: TransactionID(1), revision: Int64(place + 2),
+                event: try Self.news(word[...]).event)
+        }
+        var (shares, words, seen): ([FamilyShare], [String], Int64) = ([], [], 0)
+        for revision in Int64(1)...5 where revision == 5 || cuts >> revision & 1 == 1 {
+            var part = FamilyTests.sharing("1:1-4,4:7-9", since: "1")
+            part.sales.removeAll { $0.revision > revision }
+            part.news = news.filter { $0.revision <= revision }
+            part.seen = seen
+            let steps = part.steps(from: shares, at: FamilyTests.at(10))
+            words += FamilyTests.words(steps, shares)
+            shares = FamilyTests.after(steps, shares)
+            seen = revision
+        }
+        #expect(
+            words == [
+                "+1first@1", "1grace@4", "1graceEnded@6", "-1renewed", "+4recovery@7",
+                "4failed@9",
+            ])
+    }
+
     /// `f4`, or `2r6` with the sale.
     private static func news(_ word: Substring) throws -> FamilyNews {
         let sale = Int64(word.prefix { $0.isNumber })
