@@ -299,10 +299,13 @@ import Testing
             let renewal = graceUntil.map {
                 ProvenRenewal(signedAt: Book.now, graceUntil: Book.now.adding(seconds: day($0)))
             }
-            _ = try await book.ledger.book(
-                try ProvenPurchase(
-                    payload, root: Book.root, environment: .sandbox,
-                    bundleID: Book.bundleID.value), account: account, renewal: renewal)
+            let proven = try ProvenPurchase(
+                payload, root: Book.root, environment: .sandbox,
+                bundleID: Book.bundleID.value)
+            let booking = Booking(
+                proven: proven, account: account, recordedAt: Book.now,
+                rules: book.ledger.configuration.grants, renewal: renewal)
+            _ = try await book.storage.write { try booking.write($0) }
         }
 
         /// Why the purchases of an account stop to grant an entitlement.
