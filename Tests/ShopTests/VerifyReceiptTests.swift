@@ -118,6 +118,39 @@ import Testing
         }
     }
 
+    /// A renewal that was charged ahead is dated later than what an upgrade sells now, and
+    /// than the period that remains after its refund.
+    @Test(arguments: [true, false])
+    func `without old transactions there is the one that the status is about`(
+        isUpgraded: Bool
+    ) async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let sold = try await world.buy("small", purchaseID(1), session: session)
+        let first = try #require(try world.verified(sold.signedTransaction).transactionId)
+        let ahead = try await world.realm.subscriptions.renew(first, TestWorld.context)
+            .subscription.transactionId
+        if isUpgraded {
+            _ = try await world.sell("premium", 2, session)
+        } else {
+            try await world.decide(ahead, "granted")
+        }
+        let secret = try await world.secret()
+
+        let all = try await world.merchant().statuses(of: first, only: []).data
+        let shown = try #require(all.first?.lastTransactions.first)
+        let id = try #require(try world.verified(shown.signedTransactionInfo).transactionId)
+        let short = try await world.verify(
+            try await world.receiptText(session), password: secret, isShort: true)
+        let single = try await world.verify(
+            Base64.encode(Array(try #require(sold.signedTransaction).utf8)), password: secret)
+
+        #expect(shown.status == 1 && id != ahead && (id == first) != isUpgraded)
+        let latest = try #require(short["latest_receipt_info"] as? [Object])
+        #expect(latest.map { $0["transaction_id"] as? String } == [id])
+        #expect((single["latest_receipt_info"] as? Object)?["transaction_id"] as? String == id)
+    }
+
     @Test func `each status has its cause`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         _ = try await world.store.createRealm(

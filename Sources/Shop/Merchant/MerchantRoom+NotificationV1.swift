@@ -34,7 +34,7 @@ extension MerchantRoom {
                     return Base64.encode(receipt)
                 },
                 latestReceiptInfo: Array(
-                    holdings.transactions(isShort: false)
+                    holdings.transactions(isShort: false, at: now)
                         .prefix(UnifiedReceipt.transactionsMax)),
                 pendingRenewalInfo: pending))
         body.appVersion = try device?.optionalText("app_version")

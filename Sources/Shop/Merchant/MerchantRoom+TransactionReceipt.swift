@@ -26,7 +26,7 @@ extension MerchantRoom {
         guard isSubscription else { return Self.response(.valid, receipt) }
         let now = try await now(for: facts.customer)
         let holdings = try await holdings(of: facts.customer, bundleID)
-        let latest = holdings.latest(of: facts.originalID) ?? facts
+        let latest = holdings.latest(of: facts.originalID, at: now) ?? facts
         receipt.latest = ReceiptTransaction(latest)
         receipt.latestReceipt = Base64.encode(Array(try realm.sign(latest, at: now).utf8))
         receipt.renewal = holdings.pending(

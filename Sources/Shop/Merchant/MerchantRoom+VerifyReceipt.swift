@@ -48,7 +48,7 @@ extension MerchantRoom {
         var answer = response(to: receipt, at: now)
         guard hasSubscriptions else { return answer }
         let isShort = request.excludesOldTransactions == true
-        answer.latestReceiptInfo = holdings.transactions(isShort: isShort)
+        answer.latestReceiptInfo = holdings.transactions(isShort: isShort, at: now)
         answer.pendingRenewalInfo = holdings.pending(
             environment: realm.description.environment, at: now)
         let newest = try realm.authority.receipts.sign(

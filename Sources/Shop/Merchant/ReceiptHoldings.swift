@@ -26,24 +26,30 @@ struct ReceiptHoldings: Sendable {
 
     var hasSubscriptions: Bool { facts.contains { $0.type == .autoRenewable } }
 
-    /// The last transaction of a subscription.
-    func latest(of original: TransactionID) -> TransactionFacts? {
-        facts.first { $0.originalID == original }
+    /// The transaction that the status of a subscription is about. It need not be the
+    /// newest, because a period that was charged ahead begins later than one that an
+    /// upgrade sold since.
+    func latest(of original: TransactionID, at now: Timestamp) -> TransactionFacts? {
+        let shown = subscription(original)?.shownTransaction(at: now)
+        return facts.first { $0.id == shown } ?? facts.first { $0.originalID == original }
     }
 
     /// The status of a subscription. Nil if the customer has none.
     func status(of original: TransactionID, at now: Timestamp) -> SubscriptionStatus? {
-        subscriptions.first { $0.subscription.originalID == original }?.subscription
-            .status(at: now)
+        subscription(original)?.status(at: now)
     }
 
-    /// `isShort`: only the last transaction of each subscription.
-    func transactions(isShort: Bool) -> [ReceiptTransaction] {
-        var seen: Set<TransactionID> = []
-        return facts.filter { facts in
-            guard isShort, facts.type == .autoRenewable else { return true }
-            return seen.insert(facts.originalID).inserted
-        }.map(ReceiptTransaction.init)
+    private func subscription(_ original: TransactionID) -> Subscription? {
+        subscriptions.first { $0.subscription.originalID == original }?.subscription
+    }
+
+    /// `isShort`: of each subscription only ``latest(of:at:)``.
+    func transactions(isShort: Bool, at now: Timestamp) -> [ReceiptTransaction] {
+        guard isShort else { return facts.map(ReceiptTransaction.init) }
+        let subscribed = Set(facts.filter { $0.type == .autoRenewable }.map(\.originalID))
+        let latest = Set(subscribed.compactMap { self.latest(of: $0, at: now)?.id })
+        return facts.filter { $0.type != .autoRenewable || latest.contains($0.id) }
+            .map(ReceiptTransaction.init)
     }
 
     /// Without what was cancelled in its grace period, like Apple's.
