@@ -151,6 +151,39 @@ import Testing
         #expect((single["latest_receipt_info"] as? Object)?["transaction_id"] as? String == id)
     }
 
+    /// `weeks`: since the renewal failed.
+    @Test(arguments: [(0, 0), (16, 0), (16, 3)])
+    func `cancelling in a grace period removes the pending renewal, and at no other time`(
+        graceDays: Int, weeks: Int
+    ) async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        _ = try await world.realm.catalogue.changeApp(
+            TestWorld.bundleID.value, AppChange(gracePeriodDays: graceDays), TestWorld.context)
+        let sold = try await world.buy("news", purchaseID(1), session: session)
+        let id = try await world.subscription()
+        try await world.realm.subscriptions.failBilling(of: id, true, TestWorld.context)
+        try await world.jump(Period(1, .month))
+        if weeks > 0 { try await world.jump(Period(weeks, .week)) }
+        let isInGrace = graceDays > 0 && weeks == 0
+        let before = try await world.realm.subscriptions.show(id).status
+
+        try await world.realm.subscriptions.switchRenewal(of: id, on: false, TestWorld.context)
+
+        #expect(before == (isInGrace ? "grace" : "retry"))
+        let secret = try await world.secret()
+        let answer = try await world.verify(
+            try await world.receiptText(session), password: secret)
+        let pending = try #require(answer["pending_renewal_info"] as? [Object])
+        #expect(pending.map { $0["auto_renew_status"] as? String } == (isInGrace ? [] : ["0"]))
+        #expect(pending.allSatisfy { $0["expiration_intent"] as? String == "1" })
+        let single = try await world.verify(
+            Base64.encode(Array(try #require(sold.signedTransaction).utf8)), password: secret)
+        #expect(single["status"] as? Int == 21_006)
+        #expect(single["auto_renew_status"] as? Int == (isInGrace ? nil : 0))
+        try await world.checkFolds()
+    }
+
     @Test func `each status has its cause`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         _ = try await world.store.createRealm(

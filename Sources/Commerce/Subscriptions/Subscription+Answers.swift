@@ -70,6 +70,12 @@ extension Subscription {
         return .expired(reason: renewal.stop ?? .other, at: current.end)
     }
 
+    /// Whether the customer cancelled it in a grace period, which ended with that.
+    public var wasCancelledInGrace: Bool {
+        guard case .expired(.cancelled, _) = state else { return false }
+        return renewal.stoppedInGrace == true
+    }
+
     /// The transaction that ``status(at:)`` is about: of the current period, or of the
     /// revoked one before it while the current one has not begun.
     public func shownTransaction(at instant: Timestamp) -> TransactionID {

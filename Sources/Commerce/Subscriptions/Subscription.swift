@@ -209,6 +209,9 @@ public struct Renewal: Hashable, Sendable, Codable {
     public var isOn: Bool
     /// Why it is off. Nil while it is on.
     public var stop: Expiration?
+    /// Whether the customer switched it off in a grace period, which ended with that. Nil
+    /// if not, and where an earlier program wrote it.
+    public internal(set) var stoppedInGrace: Bool?
     /// The product of the next period.
     public var productID: ProductID
     /// The regular price of the next period: that of the day on which the

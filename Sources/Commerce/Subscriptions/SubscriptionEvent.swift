@@ -147,7 +147,9 @@ extension Subscription {
                 isReversal: isReversal)
         case .redeemed(let offer): (renewal.offer, renewal.laterOffer) = (offer, nil)
         case .switchedOn: (renewal.isOn, renewal.stop) = (true, nil)
-        case .switchedOff: (renewal.isOn, renewal.stop) = (false, .cancelled)
+        case .switchedOff:
+            (renewal.isOn, renewal.stop) = (false, .cancelled)
+            renewal.stoppedInGrace = isInGrace(at: event.at) ? true : nil
         case .stopped(let reason): (renewal.isOn, renewal.stop) = (false, reason)
         case .failedAhead: state = .active(hasFailedAhead: true)
         case .failed(let graceUntil):
@@ -178,6 +180,11 @@ extension Subscription {
         case .increaseAnnounced(let announced): increase = announced
         case .increaseAgreed: increase?.isAgreed = true
         }
+    }
+
+    private func isInGrace(at instant: Timestamp) -> Bool {
+        guard case .unpaid(let failure) = state else { return false }
+        return failure.graceUntil.map { instant < $0 } ?? false
     }
 
     private mutating func chooseNext(_ next: Renewal, isReversal: Bool) {

@@ -54,16 +54,9 @@ struct ReceiptHoldings: Sendable {
 
     /// Without what was cancelled in its grace period, like Apple's.
     func pending(environment: Environment, at now: Timestamp) -> [PendingRenewal] {
-        subscriptions.filter { !$0.subscription.wasCancelledUnpaid }.compactMap { row in
+        subscriptions.filter { !$0.subscription.wasCancelledInGrace }.compactMap { row in
             PendingRenewal(row.renewalInfo(environment: environment, signedAt: now))
         }
-    }
-}
-
-extension Subscription {
-    fileprivate var wasCancelledUnpaid: Bool {
-        guard case .expired(.cancelled, let date) = state else { return false }
-        return date > current.end
     }
 }
 
