@@ -92,6 +92,35 @@ import Testing
         #expect(all.last?.payload.price == 1990)
     }
 
+    @Test func `a change of the next period brings the token of the renewal`() async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        let (one, two) = (
+            "0f0f0f0f-0000-4000-8000-000000000001", "0f0f0f0f-0000-4000-8000-000000000002"
+        )
+        let first = try world.verified(
+            try await world.buy("premium", purchaseID(1), username: one, session: session)
+                .signedTransaction)
+        let id = try #require(first.transactionId)
+        func next() async throws -> String? {
+            let all = try await world.merchant().statuses(of: id, only: []).data
+            return try world.renewal(all.first?.lastTransactions.first?.signedRenewalInfo)
+                .appAccountToken
+        }
+
+        try await world.buy("small", purchaseID(2), username: two, session: session)
+
+        #expect(try await next() == two)
+        try await world.buy("news", purchaseID(3), session: session)
+        #expect(try await next() == two, "a change without a token keeps it")
+        let present = try await world.realm.purchases.transaction(id).payload
+        #expect(present.appAccountToken == one)
+        try await world.jump(Period(1, .month))
+        let all = try await world.realm.purchases.listTransactions().transactions
+        #expect(all.map(\.payload.productId) == ["premium", "news"])
+        #expect(all.map(\.payload.appAccountToken) == [one, two])
+    }
+
     @Test func `an introductory offer is sold once, at its price`() async throws {
         let world = try await TestWorld.openWithSubscriptions()
         let session = try await world.session()

@@ -102,13 +102,18 @@ extension PurchaseCommit {
     }
 
     /// Writes what a payment for a subscription sells or changes. `sold` is its
-    /// transaction, or the present one. Returns that there is work, which is the
-    /// next step.
+    /// transaction, or the present one. The app's token of a change without a sale is that
+    /// of the next period; without one, the token stays. Returns that there is work, which
+    /// is the next step.
     private func write(
         _ sale: SubscriptionSale, _ sold: TransactionFacts, to subscribed: SubscriptionRow?,
         _ line: CustomerLine
     ) throws -> Bool {
         let hasURL = try shelf(line).apps[key.bundleID]?.notificationURL != nil
+        var subscribed = subscribed
+        if !sale.isSale, let token = payment.appAccountToken {
+            subscribed?.appAccountToken = token.text
+        }
         try subscriptions.write(
             sale.events(as: sold.id), to: subscribed, line, hasURL: hasURL
         ) { _ in sold }

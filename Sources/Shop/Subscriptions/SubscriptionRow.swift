@@ -10,7 +10,8 @@ struct SubscriptionRow: Sendable {
     var subscription: Subscription
     /// When the first period began.
     let beganAt: Timestamp
-    /// The user's token of the last purchase. Renewals keep it.
+    /// The user's token of the last purchase, or of the last change of the next period.
+    /// Renewals keep it.
     var appAccountToken: String?
     let appTransactionID: Int64
     /// Whether a test lets its renewals fail.
