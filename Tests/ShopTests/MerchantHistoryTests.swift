@@ -17,13 +17,16 @@ import Testing
 
     private func history(
         of id: String, from revision: String? = nil, sort: String = "ASCENDING",
+        filters: [String: [String]] = [:], isFirstVersion: Bool = false,
         _ merchant: Merchant, _ world: TestWorld
     ) async throws -> Listed {
-        let answer = try await merchant.history(of: id, omitsFinishedConsumables: false) { name in
+        let answer = try await merchant.history(
+            of: id, omitsFinishedConsumables: isFirstVersion
+        ) { name in
             switch name {
             case "revision": revision.map { [$0] } ?? []
             case "sort": [sort]
-            default: []
+            default: filters[name] ?? []
             }
         }
         return Listed(
@@ -81,6 +84,46 @@ import Testing
         }
     }
 
+    @Test func `a revision is refused for another customer and with other filters`() async throws {
+        let world = try await TestWorld.open()
+        let merchant = try await world.merchant()
+        let first = try await sell(1...2, world)
+        _ = try await world.realm.customers.createCustomer(CreateCustomerRequest(name: "bob"))
+        let other = try await world.sell(
+            "credits.5", 1, try await world.session(customer: "bob"))
+        let filters = ["productId": ["credits.5", "pro"], "startDate": ["1"]]
+        let all = try await history(of: first[0], merchant, world)
+        let filtered = try await history(of: first[0], filters: filters, merchant, world)
+        let refunded = try await refunds(of: first[0], merchant, world)
+        let later = try await sell(3...3, world)
+        func code(
+            _ id: String, _ revision: String, _ filters: [String: [String]] = [:],
+            isFirstVersion: Bool = false
+        ) async throws -> Int? {
+            try await appleError {
+                try await history(
+                    of: id, from: revision, filters: filters, isFirstVersion: isFirstVersion,
+                    merchant, world)
+            }
+        }
+
+        #expect(try await code(other, all.revision) == 4_000_005)
+        #expect(try await code(first[0], all.revision, filters) == 4_000_005)
+        #expect(try await code(first[0], all.revision, isFirstVersion: true) == 4_000_005)
+        #expect(try await code(first[0], filtered.revision) == 4_000_005)
+        let fewer = ["productId": ["pro"], "startDate": ["1"]]
+        #expect(try await code(first[0], filtered.revision, fewer) == 4_000_005)
+        let refused = try await appleError {
+            try await refunds(of: other, from: refunded.revision, merchant, world)
+        }
+        #expect(refused == 4_000_005)
+        // Any transaction names the customer, and the order of values says nothing.
+        let same = ["startDate": ["1"], "productId": ["pro", "credits.5"]]
+        let goneOn = try await history(
+            of: later[0], from: filtered.revision, filters: same, merchant, world)
+        #expect(goneOn.ids == later)
+    }
+
     /// An earlier version gave out revisions without the generation.
     @Test func `a revision without a generation is valid up to what the history has reached`()
         async throws
@@ -90,7 +133,7 @@ import Testing
         let first = try await sell(1...2, world)
         let parts = try await history(of: first[0], merchant, world).revision
             .split(separator: "_").map(String.init)
-        try #require(parts.count == 4)
+        try #require(parts.count == 5)
         let revision = try #require(Int64(parts[2]))
         let later = try await sell(3...4, world)
 

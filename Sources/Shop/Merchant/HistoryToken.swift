@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Crypto
+import Foundation
 
 /// A place in the order in which a customer's transactions last changed: a revision of
 /// the customer, and a transaction.
@@ -28,10 +30,24 @@ struct HistoryReach: Hashable, Sendable {
     let revision: Int64
 }
 
+/// Whose list a merchant's server reads, of which app, and with which filters: the same
+/// for each page, and for what is asked for later.
+struct ListQuestion: Sendable {
+    /// Identifies it, so that a revision is used only with its own.
+    let digest: String
+
+    /// `filter`: what is asked for, as one text.
+    init(_ customer: CustomerID, _ bundleID: BundleID, filter: String) {
+        let canonical = "\(customer) \(bundleID) \(filter)"
+        digest = hexadecimal(SHA256.hash(data: Data(canonical.utf8)).prefix(8))
+    }
+}
+
 /// What merchants call a revision: the place at which a list goes on. It is valid only for
-/// the list and in the generation that it was given out for, because a restore or a loaded
-/// snapshot sets customers' revisions back, and the same revisions then stand for other
-/// commits.
+/// the list, for the question, and in the generation that it was given out for. Another
+/// customer's place says nothing, and with another filter entries would be skipped. A
+/// restore or a loaded snapshot sets customers' revisions back, and the same revisions then
+/// stand for other commits.
 struct HistoryToken: Hashable, Sendable {
     /// The lists, each with the letter that its tokens begin with.
     enum List: String, Sendable {
@@ -47,9 +63,14 @@ struct HistoryToken: Hashable, Sendable {
     let place: HistoryPlace
     /// Nil for a token that a program without generations in tokens gave out.
     private let generation: Int64?
+    /// Of the question. Nil for a token that a program without digests in tokens gave out.
+    private let digest: String?
 
-    init(_ list: List, _ place: HistoryPlace, generation: Int64) {
+    init(
+        _ list: List, _ place: HistoryPlace, generation: Int64, of question: ListQuestion
+    ) {
         (self.list, self.place, self.generation) = (list, place, generation)
+        digest = question.digest
     }
 
     /// Parses the ``text`` of a token of this list. Nil if it is none.
@@ -57,6 +78,7 @@ struct HistoryToken: Hashable, Sendable {
         var parts = text.split(separator: "_", omittingEmptySubsequences: false)
             .map(String.init)
         guard parts.removeFirst() == list.rawValue else { return nil }
+        digest = parts.count == 4 ? parts.removeLast() : nil
         if parts.count == 3 {
             guard let number = Edge.number(parts.removeFirst()) else { return nil }
             generation = number
@@ -75,15 +97,17 @@ struct HistoryToken: Hashable, Sendable {
     var text: String {
         let revision = place.revision < 0 ? Self.nothing : "\(place.revision)"
         let numbers = "\(revision)_\(place.transaction)"
-        return "\(list.rawValue)_\(generation.map { "\($0)_" } ?? "")\(numbers)"
+        let place = "\(generation.map { "\($0)_" } ?? "")\(numbers)"
+        return "\(list.rawValue)_\(place)\(digest.map { "_\($0)" } ?? "")"
     }
 
     private static let nothing = "none"
 
-    /// Whether the list can go on here: a place that the history has not reached belongs to
-    /// what a restore or a loaded snapshot has undone.
-    func isValid(in reach: HistoryReach) -> Bool {
+    /// Whether the list of a question can go on here: a place that the history has not
+    /// reached belongs to what a restore or a loaded snapshot has undone.
+    func isValid(in reach: HistoryReach, for question: ListQuestion) -> Bool {
         (generation ?? reach.generation) == reach.generation
+            && (digest ?? question.digest) == question.digest
             && (place.revision <= reach.revision || place == list.start)
     }
 }

@@ -20,14 +20,15 @@ extension Merchant {
     ///
     /// Throws ``AppleRefusal``, in order: 4000005, 4000015, 4000016, 4000013,
     /// 4000023, 4000022, 4000021, 4000024, 4000026, 4000030, 4000025, 4000006,
-    /// 4040010, and 4000005 for a revision that this history has not given out since
-    /// the realm was last reset, restored or loaded from a snapshot.
+    /// 4040010, and 4000005 for a revision that this history has not given out with the
+    /// same filters since the realm was last reset, restored or loaded from a snapshot.
     public func history(
         of id: String, omitsFinishedConsumables: Bool, _ parameters: (String) -> [String]
     ) async throws -> HistoryResponse {
         let filter = try TransactionFilter(
             parameters, omitsFinishedConsumables: omitsFinishedConsumables)
-        let opened = try await open(filter.list, of: id, at: filter.token)
+        let opened = try await open(
+            filter.list, of: id, filter: filter.canonical, at: filter.token)
         let page = try await page(
             Self.transactionPage, of: opened, where: { filter.admits($0) })
         return HistoryResponse(
@@ -50,7 +51,7 @@ extension Merchant {
             }
             return token
         }
-        let opened = try await open(.refunds, of: id, at: token)
+        let opened = try await open(.refunds, of: id, filter: "", at: token)
         let page = try await page(
             Self.transactionPage, of: opened, where: { $0.revokedAt != nil })
         return RefundHistoryResponse(
@@ -65,8 +66,10 @@ extension Merchant {
         let facts = try await transaction(
             id, invalid: .invalidOriginalTransactionId, unknown: .originalTransactionIdNotFound)
         let wall = realm.ports.wall.now
+        let question = ListQuestion(facts.customer, bundleID, filter: "")
         let opened = try await realm.lookUp(of: facts.customer) {
-            try OpenedHistory(.descending, of: facts.customer, at: nil, wall: wall, $0)
+            try OpenedHistory(
+                .descending, of: facts.customer, question, at: nil, wall: wall, $0)
         }
         let page = try await page(
             Self.refundsWithoutPages, of: opened, where: { $0.revokedAt != nil })
@@ -77,12 +80,14 @@ extension Merchant {
     /// Finds a customer's list, and its place. Throws ``AppleRefusal``, in order: 4000006,
     /// 4040010, 4000005.
     private func open(
-        _ list: HistoryToken.List, of id: String, at token: HistoryToken?
+        _ list: HistoryToken.List, of id: String, filter: String, at token: HistoryToken?
     ) async throws -> OpenedHistory {
         let wall = realm.ports.wall.now
-        return try await lookUp(ofCustomerOf: id) { customer, reading in
-            let opened = try OpenedHistory(list, of: customer, at: token, wall: wall, reading)
-            guard token?.isValid(in: opened.reach) ?? true else {
+        return try await lookUp(ofCustomerOf: id) { [bundleID] customer, reading in
+            let question = ListQuestion(customer, bundleID, filter: filter)
+            let opened = try OpenedHistory(
+                list, of: customer, question, at: token, wall: wall, reading)
+            guard token?.isValid(in: opened.reach, for: question) ?? true else {
                 throw AppleRefusal(.invalidRequestRevision)
             }
             return opened
@@ -109,7 +114,8 @@ extension Merchant {
             }
             if hasMore || rows.count < Self.rowsRead { break }
         }
-        let token = HistoryToken(opened.list, place, generation: opened.reach.generation)
+        let token = HistoryToken(
+            opened.list, place, generation: opened.reach.generation, of: opened.question)
         return HistoryPage(found: found, revision: token.text, hasMore: hasMore)
     }
 
@@ -133,19 +139,21 @@ extension Merchant {
 private struct OpenedHistory: Sendable {
     let list: HistoryToken.List
     let customer: CustomerID
+    let question: ListQuestion
     let place: HistoryPlace
     let reach: HistoryReach
     /// The time of what is signed for the customer.
     let now: Timestamp
 
     init(
-        _ list: HistoryToken.List, of customer: CustomerID, at token: HistoryToken?,
-        wall: Timestamp, _ reading: any Reading
+        _ list: HistoryToken.List, of customer: CustomerID, _ question: ListQuestion,
+        at token: HistoryToken?, wall: Timestamp, _ reading: any Reading
     ) throws {
         let row = try reading.first(Statement.Merchants.reach, [.integer(customer.value)])
         guard let row else { throw CustomerLine.missing }
         let clock = try ClockRow(row)
         (self.list, self.customer, place) = (list, customer, token?.place ?? list.start)
+        self.question = question
         reach = HistoryReach(
             generation: clock.generation, revision: try row.integer("revision"))
         now = clock.now(wall: wall)

@@ -54,6 +54,21 @@ struct TransactionFilter: Sendable {
         isRevoked = revoked ?? (excludes == true ? false : nil)
     }
 
+    /// What is asked for, as one text: the same whatever the order of the parameters. The
+    /// names in it have neither commas nor spaces.
+    var canonical: String {
+        let words: [String?] = [
+            omitsFinishedConsumables ? "unfinished" : "all",
+            purchasedFrom.map { "\($0.milliseconds)" },
+            purchasedBefore.map { "\($0.milliseconds)" },
+            products.sorted().joined(separator: ","),
+            types.map(\.rawValue).sorted().joined(separator: ","),
+            groups.sorted().joined(separator: ","), ownership?.wireName,
+            isRevoked.map { "\($0)" },
+        ]
+        return words.map { $0 ?? "" }.joined(separator: " ")
+    }
+
     func admits(_ facts: TransactionFacts) -> Bool {
         let isOmitted =
             omitsFinishedConsumables && facts.type == .consumable && facts.finishedAt != nil
