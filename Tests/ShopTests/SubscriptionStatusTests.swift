@@ -28,6 +28,7 @@ import Testing
         #expect(running.map(\.status) == [1] && over.map(\.status) == [2])
         let renewal = try world.renewal(over.first?.signedRenewalInfo)
         #expect(renewal.expirationIntent == 1 && renewal.isInBillingRetryPeriod == false)
+        #expect(renewal.eligibleWinBackOfferIds?.first == "back")
         #expect(try await statuses(world, id, only: ["1"]).isEmpty)
         let stored = try await world.realm.subscriptions.list().subscriptions.first
         #expect(stored?.status == "active", "the event is still due")

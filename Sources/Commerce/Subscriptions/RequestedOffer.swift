@@ -88,7 +88,8 @@ extension SubscriptionFacts {
         switch kind {
         case .introductory: isEligibleForIntroduction
         case .promotional: current != nil
-        case .winBack: offer.isEligible && current?.canBeWonBack == true
+        case .winBack:
+            offer.isEligible && current.map { $0.canBeWonBack($0.state) } ?? false
         case .code: offer.eligibility.contains(standing)
         }
     }
@@ -101,17 +102,17 @@ extension SubscriptionFacts {
 }
 
 extension Subscription {
-    /// Whether it has expired, and the last period was not itself a win-back offer's:
-    /// otherwise a customer could go on with such offers alone.
-    fileprivate var canBeWonBack: Bool {
+    /// Whether it has expired, in this state of it, and the last period was not itself a
+    /// win-back offer's: otherwise a customer could go on with such offers alone.
+    fileprivate func canBeWonBack(_ state: State) -> Bool {
         if case .expired = state { return current.offer?.kind != .winBack }
         return false
     }
 
     /// Returns the names of a plan's win-back offers that the customer may redeem
     /// now, the best one first: the one with the lowest price for the longest time.
-    public func winBackOffers(of plan: SubscriptionPlan) -> [String] {
-        guard canBeWonBack else { return [] }
+    public func winBackOffers(of plan: SubscriptionPlan, at now: Timestamp) -> [String] {
+        guard canBeWonBack(state(at: now)) else { return [] }
         return (plan.redeemableOffers[.winBack] ?? []).filter(\.isEligible)
             .sorted { ($0.price, $1.totalDays) < ($1.price, $0.totalDays) }
             .map { $0.name(as: .winBack) }

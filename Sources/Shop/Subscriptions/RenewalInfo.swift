@@ -31,7 +31,7 @@ extension Realm {
     /// Returns the win-back offers that a customer may redeem now: of all products
     /// of the group, the product that has expired first.
     func winBackOffers(for row: SubscriptionRow, at now: Timestamp) async throws -> [String] {
-        guard row.subscription.status == .expired else { return [] }
+        guard row.subscription.status(at: now) == .expired else { return [] }
         let shelf = try await loadShelf(for: row.customer)
         let own = try await find(
             of: row.customer, Statement.Subscriptions.customer, [.integer(row.customer.value)])?
@@ -44,7 +44,7 @@ extension Realm {
         return ([last] + others).flatMap { id in
             let plan = shelf.plan(id, of: row.bundleID, in: storefront, at: now)
             return plan?.groupID == row.subscription.groupID
-                ? plan.map(row.subscription.winBackOffers) ?? [] : []
+                ? plan.map { row.subscription.winBackOffers(of: $0, at: now) } ?? [] : []
         }
     }
 }
