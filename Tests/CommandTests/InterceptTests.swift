@@ -41,6 +41,24 @@ import Testing
         #expect(outcome.errors.contains("other.example was refused"), "\(outcome.errors)")
     }
 
+    /// 6: the answer was 401. 5: the certificate was not trusted.
+    @Test func `wget is intercepted, and keeps its own settings`() async throws {
+        let settings = Interception.wgetSettings(
+            roots: "/x/roots.pem", after: Data("tries = 1".utf8))
+        #expect(
+            String(decoding: settings, as: UTF8.self)
+                == "tries = 1\nca_certificate = /x/roots.pem\n")
+        guard try await rig.run("sh", "-c", "command -v wget").status == 0 else {
+            print("skipped: wget is intercepted (there is no wget here)")
+            return
+        }
+        let script = "wget -q -O - https://api.storekit.apple.com/inApps/v1/transactions/1; echo $?"
+        let outcome = try await rig.run(
+            "shopkeeper", "exec", "--intercept", "--", "sh", "-c", script)
+
+        #expect(outcome.output == "6\n", "\(outcome.output) \(outcome.errors)")
+    }
+
     @Test func `with a network other hosts are reached`() async throws {
         let other = try ScriptedPeer(.answer(ScriptedPeer.response("200 OK", "hello")))
         let script = "curl -sS --noproxy '' http://127.0.0.2:\(other.port)/x"

@@ -2,6 +2,7 @@
 
 import ForwardProxy
 import Foundation
+import Live
 import StorageSQLite
 import StoreWire
 import Synchronization
@@ -12,6 +13,9 @@ struct Interception: Sendable {
     private let proxy: ForwardProxy
     /// The store's root, and this machine's roots.
     private let roots: String
+    /// Settings of wget, which reads no variable with certificates where it is built with
+    /// GnuTLS.
+    private let wget: String
     private let allowsNetwork: Bool
 
     /// Starts the proxy beside a store that has a port with TLS. Writes the file
@@ -19,6 +23,10 @@ struct Interception: Sendable {
     static func start(_ run: RunFile, allowsNetwork: Bool) async throws -> Interception {
         let roots = run.data + "/intercept-roots.pem"
         try TrustedFile.write(roots, store: run.root)
+        let wget = run.data + "/intercept-wgetrc"
+        try TrustedFile.store(
+            wgetSettings(roots: roots, after: ownWgetSettings(Live.environment)), as: wget,
+            mode: 0o600)
         guard let plain = Place(run.url), let secure = run.tlsUrl.flatMap(Place.init) else {
             throw Failure(.bug, "bug", "The store that is to be reached has no port with TLS.")
         }
@@ -30,7 +38,19 @@ struct Interception: Sendable {
             }
             return answer
         }
-        return Interception(proxy: proxy, roots: roots, allowsNetwork: allowsNetwork)
+        return Interception(
+            proxy: proxy, roots: roots, wget: wget, allowsNetwork: allowsNetwork)
+    }
+
+    /// The settings that wget would read without ours. They may contain passwords.
+    private static func ownWgetSettings(_ environment: [String: String]) -> Data? {
+        let path = environment["WGETRC"] ?? environment["HOME"].map { $0 + "/.wgetrc" }
+        return path.flatMap { FileManager.default.contents(atPath: $0) }
+    }
+
+    /// The last setting of a name counts.
+    static func wgetSettings(roots: String, after own: Data?) -> Data {
+        (own ?? Data()) + Data("\nca_certificate = \(roots)\n".utf8)
     }
 
     func stop() async { await proxy.stop() }
@@ -59,13 +79,14 @@ struct Interception: Sendable {
     /// The variables by which common clients find the proxy and trust the store.
     /// `environment` is what the command would have without them.
     var variables: @Sendable ([String: String]) -> [String: String] {
-        let (address, roots, allowsNetwork) = (
-            "http://127.0.0.1:\(proxy.port)", roots, allowsNetwork
+        let (address, roots, wget, allowsNetwork) = (
+            "http://127.0.0.1:\(proxy.port)", roots, wget, allowsNetwork
         )
         return { environment in
             var variables: [String: String] = [:]
             for name in Self.proxyNames { variables[name] = address }
             for name in Self.rootsNames { variables[name] = roots }
+            variables["WGETRC"] = wget
             let direct = Self.direct(environment, allowsNetwork: allowsNetwork)
             for name in ["no_proxy", "NO_PROXY"] { variables[name] = direct }
             // From Node.js 22.21 and 24.5 on.
@@ -148,9 +169,12 @@ enum TrustedFile {
     static func write(_ path: String, store root: String) throws {
         let own = FileManager.default.contents(atPath: root) ?? Data()
         let system = places.lazy.compactMap { FileManager.default.contents(atPath: $0) }.first
-        let all = own + Data("\n".utf8) + (system ?? Data())
+        try store(own + Data("\n".utf8) + (system ?? Data()), as: path, mode: 0o644)
+    }
+
+    static func store(_ contents: Data, as path: String, mode: UInt32) throws {
         do {
-            try PrivateFiles.store([UInt8](all), as: path, mode: 0o644)
+            try PrivateFiles.store([UInt8](contents), as: path, mode: mode)
         } catch {
             throw Failure(
                 .taken, "fileUnwritable", "\(error)", field: "--data",
