@@ -106,6 +106,26 @@ import Testing
         #expect(answer["environment"] as? String == "Sandbox")
     }
 
+    @Test func `code that cannot work in the environment Xcode is refused`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("realm", "create", "test", "--environment", "Xcode")
+        _ = try await rig.object(
+            "app", "create", "com.example.monkeycredits", "--realm", "test")
+        _ = try await rig.object("key", "create", "--realm", "test")
+
+        for client in ["python", "node", "java"] {
+            let refused = try await rig.run(
+                "shopkeeper", "connect", client, "--realm", "test", "--json")
+            #expect(refused.status == 1, "\(client)")
+            #expect(refused.errors.contains("environmentUnsupported"), "\(refused.errors)")
+        }
+        for client in ["swift", "php", "curl"] {
+            let answer = try await rig.object("connect", client, "--realm", "test")
+            #expect(answer["environment"] as? String == "Xcode", "\(client)")
+        }
+    }
+
     @Test func `a key that is not there, and a file that is, are refused`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

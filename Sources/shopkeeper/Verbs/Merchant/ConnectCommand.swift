@@ -39,6 +39,13 @@ struct ConnectCommand: AsyncParsableCommand {
         let realms = try await found.storeDoor.get("/realms", as: RealmList.self).realms
         let name = found.realm ?? "default"
         let environment = realms.first { $0.name == name }?.environment ?? .sandbox
+        guard !client.refuses(environment) else {
+            throw Failure(
+                .no, "environmentUnsupported",
+                "Apple's client for \(client.rawValue) does not work in the environment Xcode.",
+                field: "client", rule: "swift, php or curl in a realm of the environment Xcode",
+                remedy: "take one of these, or a realm of the environment LocalTesting or Sandbox")
+        }
         let isProduction = environment == .production
         // The number of the key's app, which need not be the one that is served.
         let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps

@@ -20,6 +20,15 @@ enum ConnectedClient: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
+    /// Whether the code begins with a client of Apple's that refuses to be made for the
+    /// environment `Xcode`.
+    func refuses(_ environment: Environment) -> Bool {
+        switch self {
+        case .python, .node, .java: environment == .xcode
+        case .swift, .php, .curl: false
+        }
+    }
+
     /// A literal in double quotes, for languages that read JSON's.
     private static func quoted(_ text: String) -> String {
         let encoder = JSONEncoder()
