@@ -44,6 +44,30 @@ import Testing
         #expect(audited.contains("realm.reset"))
     }
 
+    @Test func `a purchase is for the app that the environment names`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        let product = "com.example.monkeycredits.credits5"
+        _ = try await rig.object("realm", "create", "test")
+        _ = try await rig.object("catalogue", "export", "-o", "Own.storekit")
+        _ = try await rig.object(
+            "catalogue", "import", "Own.storekit", "--bundle-id", "com.example.zoo", "--realm",
+            "test")
+        func buy(as app: String?) async throws -> ChildProcess.Outcome {
+            try await rig.run(
+                "shopkeeper", "buy", product, "--realm", "test", "--json",
+                with: app.map { ["SHOPKEEPER_BUNDLE_ID": $0] } ?? [:])
+        }
+
+        let served = try await buy(as: nil)
+        let named = try await buy(as: "com.example.zoo")
+
+        #expect(served.status != 0, "the realm does not have the app that is served")
+        #expect(named.status == 0, "\(named.errors)")
+        let sold = try await rig.list("transaction", "list", "--realm", "test")
+        #expect(sold.count == 1)
+    }
+
     @Test func `a realm is found by its port`() async throws {
         let store = try await rig.serve("--realm-port", "test=0", "--realm-host", "test=test.store")
         defer { store.kill(SIGTERM) }

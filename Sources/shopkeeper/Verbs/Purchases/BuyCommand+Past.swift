@@ -16,16 +16,17 @@ extension BuyCommand {
         var door = found.controlDoor
         door.timeoutMilliseconds = ClockOptions.jumpMilliseconds
         let customer = customer ?? Live.environment["SHOPKEEPER_CUSTOMER"]
+        let app = BuyingDevice.bundleID(found)
         let clock = try await door.get(
             customer.map(ClockOptions.path) ?? "/clock", as: ClockDescription.self)
         var request = PastPurchaseRequest(
-            bundleId: found.run.bundleId, productId: product,
+            bundleId: app, productId: product,
             date: try ClockOptions.instant(text, "--at", now: clock.now))
         request.customer = customer
         request.quantity = quantity
         request.purchaseId = Live.randomness.uuid()
         request.applicationUsername = username
-        request.offer = try offer(found.run.bundleId)
+        request.offer = try offer(app)
         request.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
         request.isUnfinished = unfinished ? true : nil
         request.notifications = jump.notifications?.rawValue

@@ -60,11 +60,12 @@ struct BuyCommand: AsyncParsableCommand {
         }
         let payment = payment
         payment.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
-        payment.requestedOffer = try offer(found.run.bundleId)
+        let app = BuyingDevice.bundleID(found)
+        payment.requestedOffer = try offer(app)
         let sheet = ConfirmingSheet()
         let (device, files) = try BuyingDevice.make(
-            found, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
-            folder: found.run.data + "/devices/shopkeeper", sheet: sheet)
+            found, bundleID: app, customer: customer ?? Live.environment["SHOPKEEPER_CUSTOMER"],
+            folder: Self.folder(of: app, found), sheet: sheet)
         let buyer = Buyer(device: device, files: files, finishes: !unfinished)
         let sold: String
         do {
@@ -77,6 +78,12 @@ struct BuyCommand: AsyncParsableCommand {
         await BuyingDevice.close(device)
         try printing.show(
             record, Self.words(record, product, quantity, isCharged: sheet.showedCharge))
+    }
+
+    /// A device's queue belongs to one app.
+    private static func folder(of app: String, _ found: RunningStore) -> String {
+        let folder = found.run.data + "/devices/shopkeeper"
+        return app == found.run.bundleId ? folder : folder + "-" + DoorClient.part(app)
     }
 
     /// A change to a lower service sells nothing now: the store answers with the

@@ -7,17 +7,26 @@ import PurchaseKit
 
 /// The device with which the command buys.
 enum BuyingDevice {
-    /// `customer`: nil for the sandbox's own. `sheet`: what answers instead of the
-    /// customer.
+    /// The app that buys: the one that the environment names, as for every device, or else
+    /// the one that is served.
+    static func bundleID(
+        _ store: RunningStore, _ environment: [String: String] = Live.environment
+    ) -> String {
+        let named = environment["SHOPKEEPER_BUNDLE_ID"] ?? ""
+        return named.isEmpty ? store.run.bundleId : named
+    }
+
+    /// `bundleID`: nil for the app that is served. `customer`: nil for the sandbox's own.
+    /// `sheet`: what answers instead of the customer.
     static func make(
-        _ store: RunningStore, customer: String?, folder: String,
+        _ store: RunningStore, bundleID: String? = nil, customer: String?, folder: String,
         sheet: any PaymentSheet = AutomaticSheet(.confirm)
     ) throws -> (Device, WatchedFiles) {
         guard let url = URL(string: store.url) else {
             throw Failure(.bug, "bug", "The run file's URL is invalid: \(store.url)")
         }
         var configuration = DeviceConfiguration(
-            storeURL: url, bundleID: BundleID(store.run.bundleId),
+            storeURL: url, bundleID: BundleID(bundleID ?? store.run.bundleId),
             folder: URL(fileURLWithPath: folder), sheet: .confirm)
         configuration.customer = customer
         configuration.password = Live.environment["SHOPKEEPER_PASSWORD"]
