@@ -200,9 +200,9 @@ import Testing
                     "SELECT p.account, p.revoked_at FROM purchases p ORDER BY p.transaction_id"),
                 [])
         }
-        // The purchase of another account stays as it was.
         #expect(try rows.map { try $0.optionalText("account") } == ["blob", Book.blob])
-        #expect(try rows.map { try $0.optionalInteger("revoked_at") != nil } == [false, true])
+        // It is cancelled for the account that has it, whatever its token says.
+        #expect(try rows.map { try $0.optionalInteger("revoked_at") != nil } == [true, true])
     }
 
     @Test func `without a shared secret, nothing unproven is kept while the store is down`()

@@ -84,7 +84,7 @@ import Testing
                 "unspent": "2 trips, 1 statements, 0 commits",
                 "notification": "7 trips, 6 statements, 1 commits",
                 "take with two grants": "11 trips, 10 statements, 1 commits",
-                "refund": "12 trips, 11 statements, 1 commits",
+                "refund": "10 trips, 9 statements, 1 commits",
                 "spend": "3 trips, 6 statements, 1 commits",
                 "spend again": "2 trips, 1 statements, 1 commits",
                 "entitlements": "1 trips, 1 statements, 0 commits",

@@ -8,15 +8,15 @@ struct EntitlementFact: Hashable, Sendable {
     let lasting: Grant.Lasting
     let onReversal: Grant.Reversal
     let transactionID: String
-    /// Identifies the subscription: store, app and original transaction. It tells
-    /// purchases of one number at two stores apart.
+    /// Identifies the subscription: store, app and original transaction. Two stores may
+    /// give one number.
     let subscription: String
     let productID: String
     let quantity: Int
     let purchasedAt: Timestamp
     let expiresAt: Timestamp?
     let isUpgraded: Bool
-    /// When the next period of the subscription was bought, whoever has it and whether or
+    /// When the next period of the subscription was bought, by any account and whether or
     /// not it grants anything. Nil for the newest one.
     let nextPeriodAt: Timestamp?
     /// The end of the subscription's grace period, as last signed.
