@@ -43,10 +43,10 @@ extension RouteStep {
             route: "PUT /operator/v1/subscriptions/{}/price",
             good: Question(
                 "/operator/v1/subscriptions/{subscription}/price", .operator,
-                body: #"{"price":99990,"startDate":1999999999000}"#),
+                body: #"{"price":99990,"startDate":1800000000000}"#),
             bad: Question(
                 "/operator/v1/subscriptions/{subscription}/price", .operator,
-                body: #"{"price":1,"startDate":1999999999000}"#),
+                body: #"{"price":1,"startDate":1800000000000}"#),
             code: "priceNotHigher"),
         RouteStep(
             route: "PUT /operator/v1/subscriptions/{}/product",
