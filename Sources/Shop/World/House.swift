@@ -92,6 +92,7 @@ extension Statement {
             "UPDATE realm SET house_revision = house_revision - 1 WHERE house_revision > 0")
 
         static let all =
-            [realm, state, set, outdate] + HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
+            [realm, state, set, outdate]
+            + HouseCopy.all.flatMap { [$0.list, $0.upsert, $0.remove] }
     }
 }
