@@ -82,7 +82,7 @@ extension SubscriptionRoom {
     /// must not keep it pending for ever. Refusal: `dateOutOfRange`.
     static func check(increaseFrom date: Timestamp, at now: Timestamp) throws {
         let latest = now.adding(Period(2, .year))
-        guard (RealmClock.earliest...max(latest, RealmClock.earliest)).contains(date) else {
+        guard (RealmClock.earliest...latest).contains(date) else {
             throw Refusal(
                 .badRequest, code: "dateOutOfRange", "The increase is out of range.",
                 field: "startDate",
