@@ -100,20 +100,14 @@ import Testing
         let first = try await device.heard.first(.purchased)
 
         try await device.buy("pro")
-        await until("the second sheet") { device.sheet.shown.count == 2 }
-        await until("an answer to it", seen: "\(device.heard.entries.count)") {
-            device.queue.transactions.allSatisfy { $0.transactionState == .purchased }
-        }
+        let both = try await device.heard.all(.purchased, count: 2)
 
-        #expect(device.sheet.shown[1].isOwned)
-        #expect(
-            Set(device.queue.transactions.map(\.transactionIdentifier)) == [
-                first.transactionIdentifier
-            ])
+        #expect(device.sheet.shown.map(\.isOwned) == [false, true])
+        #expect(both.allSatisfy { $0.transactionIdentifier == first.transactionIdentifier })
         await until("the money") { !processor.captured.isEmpty }
         #expect(processor.captured.count == 1)
-        for transaction in device.queue.transactions { device.queue.finishTransaction(transaction) }
-        await until("an empty queue") { device.queue.transactions.isEmpty }
+        try await finish(both[0], on: device, count: 2)
+        #expect(device.queue.transactions.isEmpty)
         await device.restart()
         #expect(device.heard.entries.isEmpty)
         await shop.close()
@@ -302,16 +296,19 @@ import Testing
         let shop = try await TestShop.monkeys { $0.processor = processor }
         let device = try await shop.device()
         shop.wire.fail(.purchase, .answerLost, times: 2)
-        try await device.buy("credits.5")
-        try await device.buy("credits.5")
+        let product = try #require(await device.products("credits.5").first)
+        _ = device.heard
+        for _ in 1...2 { device.queue.add(SKPayment(product: product)) }
         let first = try await device.heard.first(.purchased)
         if isFinished { device.queue.finishTransaction(first) }
+        let ends = {
+            device.heard.transactions(.purchased) + device.heard.transactions(.failed)
+        }
         await until("an end of both", seen: "\(device.heard.entries.count)") {
-            device.queue.transactions.allSatisfy { $0.transactionState != .purchasing }
+            ends().count == 2
         }
 
-        let ends = device.heard.transactions(.purchased) + device.heard.transactions(.failed)
-        #expect(ends.count == 2)
+        #expect(device.queue.transactions.allSatisfy { $0.transactionState != .purchasing })
         #expect(
             Set(device.heard.transactions(.purchased).map(\.transactionIdentifier)).count == 1)
         await until("the money") { !processor.captured.isEmpty }
