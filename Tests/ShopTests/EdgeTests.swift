@@ -159,9 +159,9 @@ import Testing
     @Test func `what a family shares is looked for from the shares`() async throws {
         let realm = try await SQLiteStorage.open(file: nil, migrations: RealmSchema.migrations)
 
-        let steps = try await plan(of: Statement.Merchants.shared, in: realm)
+        let steps = try await plan(of: Statement.Families.periods, in: realm)
 
-        #expect(steps.filter { $0.hasPrefix("SEARCH") }.first?.hasPrefix("SEARCH f ") == true)
+        #expect(steps.filter { $0.hasPrefix("SEARCH") }.first?.hasPrefix("SEARCH s ") == true)
         #expect(!steps.contains { $0.hasPrefix("SCAN") })
     }
 

@@ -146,6 +146,20 @@ final class ServedProcess {
 
     var memory: ProcessMemory { get throws { try ProcessMemory("\(process.processIdentifier)") } }
 
+    /// What the process has used of the processors so far.
+    var processorSeconds: Double {
+        get throws {
+            let text = try String(
+                contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+            // The name in brackets may contain spaces. User and system time are the 12th and
+            // 13th fields after it.
+            let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+            guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12])
+            else { throw ClientFailure("the process tells no times") }
+            return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        }
+    }
+
     func kill() { end(SIGKILL) }
 
     func end(_ signal: Int32) {

@@ -36,6 +36,7 @@ struct Bench {
         ("purchases", { _ in (try await PurchaseBench().run(), []) }),
         ("receipts", { _ in try ReceiptBench().run() }),
         ("history", { _ in (try await HistoryBench().run(), []) }),
+        ("idle", { _ in ([], try await IdleBench().run()) }),
         ("footprint", { _ in try await both { ([], try await FootprintBench(engine: $0).run()) } }),
         ("latency", { _ in try await both { ([], try await LatencyBench(engine: $0).run()) } }),
         ("notifications", { _ in ([], try await NotificationBench().run()) }),

@@ -42,6 +42,10 @@ public struct FamilySale: Hashable, Sendable {
     fileprivate func isUsable(at instant: Timestamp) -> Bool {
         !isUpgraded && endsAt.map { instant < $0 } != false
     }
+
+    fileprivate func isAfter(_ other: FamilySale) -> Bool {
+        (purchasedAt, id.value) > (other.purchasedAt, other.id.value)
+    }
 }
 
 /// What a member got for a sale of another person.
@@ -232,7 +236,7 @@ public struct FamilySharing: Sendable {
         _ sale: FamilySale, _ work: inout FamilyWork, since: Timestamp, at now: Timestamp
     ) {
         guard let place = work.shares.lastIndex(where: { $0.saleID == sale.id }) else {
-            if isOwed(sale, since: since, at: now) {
+            if isOwed(sale, since: since, at: now), !isFollowed(sale, in: work) {
                 grant(sale, &work, at: max(work.date(sale), since))
             }
             return
@@ -246,7 +250,9 @@ public struct FamilySharing: Sendable {
         }
         if let ending = share.ending, ending.isRevoking {
             guard sale.isShareable, !isOwned(sale) else { return }
-            if sale.isUsable(at: now) { return grant(sale, &work, at: now) }
+            if sale.isUsable(at: now), !isFollowed(sale, in: work) {
+                return grant(sale, &work, at: now)
+            }
             guard ending == .refunded, let end = sale.endsAt, since < end else { return }
             work.reinstate(place, isUpgraded: sale.isUpgraded, at: now)
         }
@@ -272,6 +278,17 @@ public struct FamilySharing: Sendable {
         return sale.purchasedAt >= since || sale.isUsable(at: since)
     }
 
+    /// Whether the member has a later period of the subscription, which an earlier one must
+    /// not end: the refund of the earlier one was taken back.
+    private func isFollowed(_ sale: FamilySale, in work: FamilyWork) -> Bool {
+        work.shares.contains { share in
+            guard share.originalID == sale.originalID, share.ending == nil,
+                let present = sales.first(where: { $0.id == share.saleID })
+            else { return false }
+            return !present.isUpgraded && present.isAfter(sale)
+        }
+    }
+
     private func isOwned(_ sale: FamilySale) -> Bool {
         sale.type == .nonConsumable && owned.contains(sale.id)
     }
@@ -280,8 +297,7 @@ public struct FamilySharing: Sendable {
     private func hasSharedSuccessor(_ sale: FamilySale) -> Bool {
         sales.contains {
             $0.originalID == sale.originalID && $0.isShareable && $0.revokedAt == nil
-                && !$0.isUpgraded
-                && ($0.purchasedAt, $0.id.value) > (sale.purchasedAt, sale.id.value)
+                && !$0.isUpgraded && $0.isAfter(sale)
         }
     }
 

@@ -76,10 +76,15 @@ extension Subscription {
         return renewal.stoppedInGrace == true
     }
 
-    /// The transaction that ``status(at:)`` is about: of the current period, or of the
-    /// revoked one before it while the current one has not begun.
+    /// The transaction that ``status(at:)`` is about.
     public func shownTransaction(at instant: Timestamp) -> TransactionID {
-        revoked(at: instant)?.transaction ?? current.transaction
+        shownPeriod(at: instant).transaction
+    }
+
+    /// The period that ``status(at:)`` is about: the current one, or the revoked one before
+    /// it while the current one has not begun.
+    public func shownPeriod(at instant: Timestamp) -> SubscribedPeriod {
+        revoked(at: instant) ?? current
     }
 
     private func revoked(at instant: Timestamp) -> SubscribedPeriod? {

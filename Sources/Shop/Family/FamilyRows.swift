@@ -204,6 +204,20 @@ extension Statement {
             WHERE s.customer_id = $1 AND s.transaction_id = $2
             """)
 
+        /// The periods of subscriptions that a member got in an app. `CROSS JOIN` makes
+        /// SQLite begin with the shares, because most customers have none and many
+        /// transactions.
+        static let periods = Statement(
+            "families.periods", [.integer, .text],
+            """
+            SELECT s.transaction_id, s.sale_id, s.turn, s.original_sale_id, s.revision,
+                t.purchased_at
+            FROM family_shares s CROSS JOIN transactions t
+            WHERE s.customer_id = $1 AND t.customer_id = s.customer_id
+                AND t.transaction_id = s.transaction_id AND t.bundle_id = $2
+                AND t.product_type = '\(ProductType.autoRenewable.rawValue)'
+            """)
+
         static let putShare = Statement.put(
             "families.putShare", into: RealmSchema.familyShares)
 
@@ -279,7 +293,7 @@ extension Statement {
 
         static let all = [
             pending, put, person, people, everyone, purchasers, link, advance, shares, share,
-            putShare,
+            periods, putShare,
             sales, revision, subscriptions, news, accounts, owned, begin, addEvent, change,
         ]
     }

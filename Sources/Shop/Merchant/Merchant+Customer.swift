@@ -82,16 +82,13 @@ extension Merchant {
 extension SubscriptionRow {
     /// What a customer has subscribed to in an app, and what the customer's family shares.
     static func ownAndShared(
-        of customer: CustomerID, _ bundleID: BundleID, _ reading: any Reading
+        of customer: CustomerID, _ bundleID: BundleID, at now: Timestamp, _ reading: any Reading
     ) throws -> [SubscriptionRow] {
         let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
         let own = try reading.query(Statement.Subscriptions.ofApp, values)
             .map(SubscriptionRow.init(row:))
-        let shared = try reading.query(Statement.Merchants.shared, values)
-            .map(TransactionFacts.init(row:)).compactMap { facts in
-                try FamilyShareRow.find(facts.id, of: customer, reading)?
-                    .subscriptionRow(of: facts)
-            }
+        let shared = try SharedSubscription.all(of: customer, bundleID, reading)
+            .compactMap { try $0.subscriptionRow(of: customer, at: now, reading) }
         return own + shared
     }
 }
@@ -143,26 +140,6 @@ extension Statement {
             RETURNING transaction_id
             """)
 
-        /// The last period of each subscription that a customer's family shares. `CROSS
-        /// JOIN` makes SQLite begin with the shares, because most customers have none and
-        /// many transactions.
-        static let shared = Statement(
-            "merchants.shared", [.integer, .text],
-            """
-            SELECT \(columns) FROM family_shares f CROSS JOIN transactions t
-            WHERE f.customer_id = $1 AND t.customer_id = f.customer_id
-                AND t.transaction_id = f.transaction_id AND t.bundle_id = $2
-                AND t.product_type = '\(ProductType.autoRenewable.rawValue)'
-                AND NOT EXISTS (
-                    SELECT 1 FROM family_shares g CROSS JOIN transactions o
-                    WHERE g.customer_id = f.customer_id AND o.customer_id = g.customer_id
-                        AND o.transaction_id = g.transaction_id
-                        AND o.original_transaction_id = t.original_transaction_id
-                        AND (o.purchased_at, o.transaction_id)
-                            > (t.purchased_at, t.transaction_id))
-            ORDER BY t.transaction_id
-            """)
-
         /// What verifyReceipt returns beside the receipt: what the newest receipt
         /// contains, the newest first.
         static let inReceipt = Statement(
@@ -189,7 +166,7 @@ extension Statement {
             """)
 
         static let all = [
-            customer, customerOfApp, reach, historyBackwards, setToken, shared, appTransaction,
+            customer, customerOfApp, reach, historyBackwards, setToken, appTransaction,
             inReceipt,
         ]
     }

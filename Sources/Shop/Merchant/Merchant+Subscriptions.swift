@@ -44,7 +44,8 @@ extension Merchant {
         let wall = realm.ports.wall.now
         return try await lookUp(ofCustomerOf: id) { [bundleID, now] customer, reading in
             let now = try Realm.now(of: customer, wall: wall, reading) ?? now
-            let rows = try SubscriptionRow.ownAndShared(of: customer, bundleID, reading)
+            let rows = try SubscriptionRow.ownAndShared(
+                of: customer, bundleID, at: now, reading)
             let shown = try rows.filter { isWanted($0.subscription, now) }.map { row in
                 (row, try Self.shownTransaction(of: row, at: now, reading))
             }

@@ -18,9 +18,7 @@ extension MerchantRoom {
             try row.text("notification_type"), subtype: try row.optionalText("subtype"),
             isSubscription: facts?.type == .autoRenewable)
         guard let first = types.first, let facts else { return [] }
-        let holdings = try await realm.read(of: customer) {
-            try ReceiptHoldings(of: customer, bundleID, $0)
-        }
+        let holdings = try await holdings(of: customer, bundleID, at: now)
         let environment = realm.description.environment
         let pending = holdings.pending(environment: environment, at: now)
         let device = try await lastDevice(of: customer, bundleID)

@@ -269,19 +269,22 @@ extension MerchantRoom {
     private func state(
         _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
     ) async throws {
-        guard let row = try await subscription(of: facts) else { return }
+        guard let row = try await subscription(of: facts, at: now) else { return }
         data.signedRenewalInfo = try realm.sign(try await renewal(row, at: now))
         data.status = row.subscription.status(at: now).rawValue
     }
 
     /// The subscription that a transaction belongs to. Nil for other products. That of a
-    /// member is the last period that the family shared, like that of a status.
-    func subscription(of facts: TransactionFacts) async throws -> SubscriptionRow? {
+    /// member is what a status shows.
+    func subscription(
+        of facts: TransactionFacts, at now: Timestamp
+    ) async throws -> SubscriptionRow? {
         guard facts.type == .autoRenewable else { return nil }
         let row = try await realm.read(of: facts.customer) { reading in
             facts.ownership == .familyShared
-                ? try SubscriptionRow.ownAndShared(of: facts.customer, facts.bundleID, reading)
-                    .first { $0.subscription.originalID == facts.originalID }
+                ? try SubscriptionRow.ownAndShared(
+                    of: facts.customer, facts.bundleID, at: now, reading
+                ).first { $0.subscription.originalID == facts.originalID }
                 : try SubscriptionRow.find(facts.originalID, of: facts.customer, reading)
         }
         guard let row else {

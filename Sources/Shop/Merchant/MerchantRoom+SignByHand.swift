@@ -168,7 +168,7 @@ extension MerchantRoom {
         let own = max(now, facts.changedAt)
         let event = NotifiedEvent(request, at: own)
         var told: ToldSubscription?
-        if let row = try await subscription(of: facts) {
+        if let row = try await subscription(of: facts, at: own) {
             told = ToldSubscription(row: row, plans: try await plans(of: row, facts, at: own))
         }
         if var changed = told {

@@ -25,7 +25,7 @@ extension MerchantRoom {
             .optionalText("app_version")
         guard isSubscription else { return Self.response(.valid, receipt) }
         let now = try await now(for: facts.customer)
-        let holdings = try await holdings(of: facts.customer, bundleID)
+        let holdings = try await holdings(of: facts.customer, bundleID, at: now)
         let latest = holdings.latest(of: facts.originalID, at: now) ?? facts
         receipt.latest = ReceiptTransaction(latest)
         receipt.latestReceipt = Base64.encode(Array(try realm.sign(latest, at: now).utf8))

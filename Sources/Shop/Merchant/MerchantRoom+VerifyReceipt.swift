@@ -33,8 +33,9 @@ extension MerchantRoom {
         _ request: VerifyReceiptRequest, about receipt: AppReceipt, _ bundleID: BundleID
     ) async throws -> VerifyReceiptResponse {
         let customer = try await customer(of: receipt, bundleID)
+        let now = try await self.now(for: customer)
         var found: ReceiptHoldings?
-        if let customer { found = try await self.holdings(of: customer, bundleID) }
+        if let customer { found = try await self.holdings(of: customer, bundleID, at: now) }
         let hasSubscriptions =
             receipt.purchases.contains { $0.type == .autoRenewable }
             || found?.hasSubscriptions == true
@@ -42,9 +43,8 @@ extension MerchantRoom {
         try await simulate()
         guard let holdings = found else {
             guard receipt.purchases.isEmpty else { throw BrokenReceipt(.accountNotFound) }
-            return response(to: receipt, at: try await self.now(for: nil))
+            return response(to: receipt, at: now)
         }
-        let now = try await self.now(for: holdings.customer)
         var answer = response(to: receipt, at: now)
         guard hasSubscriptions else { return answer }
         let isShort = request.excludesOldTransactions == true
@@ -114,10 +114,10 @@ extension MerchantRoom {
     }
 
     func holdings(
-        of customer: CustomerID, _ bundleID: BundleID
+        of customer: CustomerID, _ bundleID: BundleID, at now: Timestamp
     ) async throws -> ReceiptHoldings {
         try await realm.read(of: customer) {
-            try ReceiptHoldings(of: customer, bundleID, $0)
+            try ReceiptHoldings(of: customer, bundleID, at: now, $0)
         }
     }
 

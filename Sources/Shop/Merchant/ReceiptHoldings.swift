@@ -7,21 +7,22 @@ import StoreWire
 
 /// What a customer has of an app now, as verifyReceipt returns it beside the receipt.
 struct ReceiptHoldings: Sendable {
-    let customer: CustomerID
     /// The newest first, without finished consumables.
     private let facts: [TransactionFacts]
     private let subscriptions: [SubscriptionRow]
     /// The parts of a receipt, in DER.
     let records: [[UInt8]]
 
-    init(of customer: CustomerID, _ bundleID: BundleID, _ reading: any Reading) throws {
+    init(
+        of customer: CustomerID, _ bundleID: BundleID, at now: Timestamp, _ reading: any Reading
+    ) throws {
         let values: [SQLValue] = [.integer(customer.value), .text(bundleID.value)]
-        self.customer = customer
         facts = try reading.query(Statement.Merchants.inReceipt, values)
             .map(TransactionFacts.init(row:))
         records = try reading.query(Statement.Transactions.records, values)
             .compactMap { try $0.optionalBlob("record") }
-        subscriptions = try SubscriptionRow.ownAndShared(of: customer, bundleID, reading)
+        subscriptions = try SubscriptionRow.ownAndShared(
+            of: customer, bundleID, at: now, reading)
     }
 
     var hasSubscriptions: Bool { facts.contains { $0.type == .autoRenewable } }

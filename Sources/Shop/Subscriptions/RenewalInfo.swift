@@ -58,7 +58,7 @@ extension SubscriptionRow {
         let renewal = subscription.renewal
         var payload = JWSRenewalInfoDecodedPayload()
         payload.originalTransactionId = subscription.originalID.description
-        payload.productId = subscription.current.productID.value
+        payload.productId = subscription.shownPeriod(at: signedAt).productID.value
         payload.autoRenewProductId = renewal.productID.value
         payload.autoRenewStatus = renewal.isOn ? 1 : 0
         payload.environment = environment.rawValue
