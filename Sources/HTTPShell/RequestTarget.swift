@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// What a request line names: an address on this server, with or without the
 /// server's own name before it.
 enum RequestTarget {
@@ -27,20 +25,7 @@ enum RequestTarget {
 
     /// Whether all `%xx` in path and query encode UTF-8 without a zero byte.
     static func isText(_ target: String) -> Bool {
-        guard target.utf8.contains(UInt8(ascii: "%")) else { return true }
-        var bytes: [UInt8] = []
-        var rest = target.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit),
-                let low = rest.popFirst().flatMap(digit)
-            else { return false }
-            bytes.append(high << 4 | low)
-        }
-        return !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+        PercentEncoding.decode(target).map { !$0.utf8.contains(0) } ?? false
     }
 
     /// The name of a query's first parameter that comes twice: one reader would
@@ -49,18 +34,9 @@ enum RequestTarget {
         var seen: Set<String> = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let raw = String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }))
-            let name = raw.removingPercentEncoding ?? raw
+            let name = PercentEncoding.decode(raw) ?? raw
             if !seen.insert(name).inserted { return name }
         }
         return nil
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }

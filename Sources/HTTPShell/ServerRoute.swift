@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 package import Hummingbird
 
 /// One route: its method, its pattern, the key that it needs, and what answers
@@ -48,9 +47,7 @@ package struct PathParts: Hashable, Sendable {
 
     /// A part without its percent-encoding.
     package subscript(part: Int) -> String {
-        let raw = raw[part]
-        guard raw.utf8.contains(UInt8(ascii: "%")) else { return raw }
-        return raw.removingPercentEncoding ?? raw
+        PercentEncoding.decode(raw[part]) ?? raw[part]
     }
 
     fileprivate static func split(_ path: String) -> [Substring] {

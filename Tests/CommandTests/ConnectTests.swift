@@ -106,6 +106,27 @@ import Testing
         #expect(answer["environment"] as? String == "Sandbox")
     }
 
+    @Test func `code for production has the app's number, or is refused`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        _ = try await rig.object("realm", "create", "live", "--environment", "Production")
+        _ = try await rig.object("app", "create", "com.example.monkeycredits", "--realm", "live")
+        let made = try await rig.run("shopkeeper", "key", "create", "--realm", "live")
+        #expect(made.output.contains(" --realm live"), "\(made.output)")
+
+        for client in ["python", "node", "java", "swift"] {
+            let refused = try await rig.run(
+                "shopkeeper", "connect", client, "--realm", "live", "--json")
+            #expect(refused.status == 1, "\(client)")
+            #expect(refused.errors.contains("appNumberMissing"), "\(refused.errors)")
+        }
+        _ = try await rig.object("connect", "curl", "--realm", "live")
+
+        _ = try await rig.object("app", "set", "--app-id", "4711", "--realm", "live")
+        let answer = try await rig.object("connect", "python", "--realm", "live")
+        #expect((answer["snippet"] as? String)?.contains("4711") == true)
+    }
+
     @Test func `code that cannot work in the environment Xcode is refused`() async throws {
         let store = try await rig.serve()
         defer { store.kill(SIGTERM) }

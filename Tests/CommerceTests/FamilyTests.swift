@@ -242,6 +242,7 @@ extension FamilyTests {
                     case .graceEnded: "graceEnded"
                     }
                 return "\(ids[place])\(word)@\(instant.milliseconds)"
+            case .reopened(let place): return "\(ids[place])reopened"
             case .refreshed(let place): return "\(ids[place])again"
             }
         }
@@ -257,6 +258,9 @@ extension FamilyTests {
             case .ended(let place, let ending, _), .reinstated(let place, let ending, _):
                 shares[place].ending = ending
             case .moved(let place, let end): shares[place].endsAt = end
+            case .reopened(let place):
+                shares[place].ending = nil
+                shares[place].isStale = false
             case .billing(let place, _, _), .refreshed(let place):
                 shares[place].isStale = false
             }

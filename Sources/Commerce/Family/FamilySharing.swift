@@ -118,6 +118,8 @@ public enum FamilyStep: Hashable, Sendable {
     case moved(share: Int, to: Timestamp)
     /// The next period could not be charged.
     case billing(share: Int, FamilyBilling, at: Timestamp)
+    /// The period that was charged ahead is refunded, and this one is the present one again.
+    case reopened(share: Int)
     /// What is shown of the purchaser's subscription has changed. Nothing is announced.
     case refreshed(share: Int)
 
@@ -206,15 +208,15 @@ public struct FamilySharing: Sendable {
         for failure in failures { announce(failure, &work) }
         endExpired(&work, at: now)
         for place in work.shares.indices where work.shares[place].isStale {
-            if work.shares[place].ending == nil { work.refresh(place) }
+            if work.isPresent(place) { work.refresh(place) }
         }
         return work.steps
     }
 
     /// Announces what could not be charged after the period that the member has.
     private func announce(_ failure: FamilyNews, _ work: inout FamilyWork) {
-        let place = work.shares.lastIndex {
-            $0.originalID == failure.originalID && $0.ending == nil
+        let place = work.shares.indices.last {
+            work.shares[$0].originalID == failure.originalID && work.isPresent($0)
         }
         guard let place, let billing = FamilyBilling(failure.event.change) else { return }
         let isOfAnother = sales.contains {
@@ -245,6 +247,7 @@ public struct FamilySharing: Sendable {
         if let revokedAt = sale.revokedAt {
             if share.ending?.isRevoking != true {
                 work.end(place, .refunded, at: max(revokedAt, since))
+                reopen(before: place, &work, at: now)
             }
             return
         }
@@ -289,6 +292,20 @@ public struct FamilySharing: Sendable {
         }
     }
 
+    /// Makes the period present again that still runs, where the next one was charged ahead
+    /// and is refunded.
+    private func reopen(before place: Int, _ work: inout FamilyWork, at now: Timestamp) {
+        let refunded = work.shares[place]
+        let isFollowed = work.shares.contains {
+            $0.originalID == refunded.originalID && $0.ending == nil
+        }
+        let before = work.shares.indices.last {
+            $0 != place && work.shares[$0].originalID == refunded.originalID
+                && work.shares[$0].ending == .renewed && work.shares[$0].isRunning(at: now)
+        }
+        if !isFollowed, let before { work.reopen(before) }
+    }
+
     private func isOwned(_ sale: FamilySale) -> Bool {
         sale.type == .nonConsumable && owned.contains(sale.id)
     }
@@ -307,9 +324,11 @@ public struct FamilySharing: Sendable {
         }
         let earlier = work.shares.indices.filter { work.shares[$0].originalID == sale.originalID }
         var kind: FamilyStep.GrantKind = earlier.isEmpty ? .first : .again
-        for place in earlier where work.shares[place].ending == nil {
+        for place in earlier where work.isPresent(place) {
             let before = sales.first { $0.id == work.shares[place].saleID }
-            work.end(place, before?.isUpgraded == true ? .upgraded : .renewed, at: instant)
+            if work.shares[place].ending == nil {
+                work.end(place, before?.isUpgraded == true ? .upgraded : .renewed, at: instant)
+            }
             if work.recoveries[sale.id] != nil {
                 kind = .recovery
             } else if sale.isRenewal {
@@ -378,6 +397,22 @@ private struct FamilyWork {
             isUpgraded ? .upgraded : isFollowed ? .renewed : .expired
         steps.append(.reinstated(share: place, as: ending, at: instant))
         shares[place].ending = ending
+        shares[place].isStale = false
+    }
+
+    /// Whether a share follows what becomes of the purchaser's subscription: the present
+    /// one, or the last one, which was refunded. If that period was over, the subscription
+    /// goes on.
+    func isPresent(_ place: Int) -> Bool {
+        let share = shares[place]
+        guard share.ending != nil else { return true }
+        return share.ending == .refunded
+            && !shares[(place + 1)...].contains { $0.originalID == share.originalID }
+    }
+
+    mutating func reopen(_ place: Int) {
+        steps.append(.reopened(share: place))
+        shares[place].ending = nil
         shares[place].isStale = false
     }
 

@@ -29,11 +29,14 @@ extension Subscription {
         endedAt: Timestamp?
     ) -> Subscription {
         let isCurrent = share.saleID == current.transaction
+        // Merchants are shown it as revoked, while the next one waits for its end.
+        let isGivenBack =
+            running.map { $0.isRevoked && $0.period.transaction == share.saleID } ?? false
         var own = isCurrent ? current : last(period)
         own.transaction = period.transaction
         return Subscription(
             originalID: originalID, groupID: groupID, current: own, recentStart: recentStart,
-            renewal: isCurrent
+            renewal: isCurrent || isGivenBack
                 ? renewal
                 : Renewal(
                     isOn: false, stop: .other, productID: period.productID,
@@ -48,10 +51,17 @@ extension Subscription {
             price: current.price)
     }
 
+    private var isRevoked: Bool {
+        if case .revoked = state { true } else { false }
+    }
+
     private func sharedState(
         _ share: FamilyShare, isCurrent: Bool, endedAt: Timestamp
     ) -> State {
         switch share.ending {
+        case .refunded where isCurrent && !isRevoked:
+            // The refund of a period that is over leaves the subscription as it is.
+            return state
         case .some(let ending) where ending.isRevoking: return .revoked(at: endedAt)
         case .expired:
             if case .expired = state, isCurrent { return state }

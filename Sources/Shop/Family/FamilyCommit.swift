@@ -77,6 +77,10 @@ private struct FamilyWriting {
         case .moved(let place, let date): try move(place, to: date)
         case .billing(let place, let billing, let instant):
             try announce(billing, place, at: min(instant, line.now))
+        case .reopened(let place):
+            rows.shares[place].share.ending = nil
+            rows.shares[place].endedAt = nil
+            try put(rows.shares[place], place)
         case .refreshed(let place): try put(rows.shares[place], place)
         }
         return true

@@ -24,7 +24,7 @@ struct CertificateDoor: Sendable {
     /// Answers a status request in the address, Base64 and percent-encoded (RFC
     /// 6960, A.1).
     func status(_ text: String) async throws -> Response {
-        let plain = text.removingPercentEncoding ?? text
+        let plain = PercentEncoding.decode(text) ?? text
         return try await answer([UInt8](Data(base64Encoded: plain) ?? Data()))
     }
 

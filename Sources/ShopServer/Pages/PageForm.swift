@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import HTTPShell
 import Shop
 
 /// The fields of a form, as a browser sends them: `name=Ann+Lee&answer=approved`.
@@ -26,8 +26,8 @@ struct PageForm: Sendable {
 
     private static func text(_ encoded: ArraySlice<UInt8>) -> String? {
         let spaced = encoded.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        guard let text = String(validating: spaced, as: UTF8.self)?.removingPercentEncoding,
-            !text.utf8.contains(0)
+        guard let raw = String(validating: spaced, as: UTF8.self),
+            let text = PercentEncoding.decode(raw), !text.utf8.contains(0)
         else { return nil }
         return text
     }

@@ -13,8 +13,7 @@ struct Interception: Sendable {
     private let proxy: ForwardProxy
     /// The store's root, and this machine's roots.
     private let roots: String
-    /// Settings of wget, which reads no variable with certificates where it is built with
-    /// GnuTLS.
+    /// A file of ``WgetSettings``.
     private let wget: String
     private let allowsNetwork: Bool
 
@@ -23,10 +22,6 @@ struct Interception: Sendable {
     static func start(_ run: RunFile, allowsNetwork: Bool) async throws -> Interception {
         let roots = run.data + "/intercept-roots.pem"
         try TrustedFile.write(roots, store: run.root)
-        let wget = run.data + "/intercept-wgetrc"
-        try TrustedFile.store(
-            wgetSettings(roots: roots, after: ownWgetSettings(Live.environment)), as: wget,
-            mode: 0o600)
         guard let plain = Place(run.url), let secure = run.tlsUrl.flatMap(Place.init) else {
             throw Failure(.bug, "bug", "The store that is to be reached has no port with TLS.")
         }
@@ -38,6 +33,17 @@ struct Interception: Sendable {
             }
             return answer
         }
+        let wget = run.data + "/intercept-wgetrc"
+        let settings = WgetSettings(
+            roots: roots, proxy: address(of: proxy),
+            direct: direct(Live.environment, allowsNetwork: allowsNetwork))
+        do {
+            try TrustedFile.store(
+                settings.file(after: ownWgetSettings(Live.environment)), as: wget, mode: 0o600)
+        } catch {
+            await proxy.stop()
+            throw error
+        }
         return Interception(
             proxy: proxy, roots: roots, wget: wget, allowsNetwork: allowsNetwork)
     }
@@ -48,9 +54,8 @@ struct Interception: Sendable {
         return path.flatMap { FileManager.default.contents(atPath: $0) }
     }
 
-    /// The last setting of a name counts.
-    static func wgetSettings(roots: String, after own: Data?) -> Data {
-        (own ?? Data()) + Data("\nca_certificate = \(roots)\n".utf8)
+    private static func address(of proxy: ForwardProxy) -> String {
+        "http://127.0.0.1:\(proxy.port)"
     }
 
     func stop() async { await proxy.stop() }
@@ -80,7 +85,7 @@ struct Interception: Sendable {
     /// `environment` is what the command would have without them.
     var variables: @Sendable ([String: String]) -> [String: String] {
         let (address, roots, wget, allowsNetwork) = (
-            "http://127.0.0.1:\(proxy.port)", roots, wget, allowsNetwork
+            Self.address(of: proxy), roots, wget, allowsNetwork
         )
         return { environment in
             var variables: [String: String] = [:]
@@ -123,6 +128,24 @@ struct Interception: Sendable {
                 && !OfficialHosts.all.contains { $0 == name || $0.hasSuffix("." + name) }
         }
         return (kept + own).joined(separator: ",")
+    }
+}
+
+/// Settings of wget. It reads no variable with certificates where it is built with GnuTLS,
+/// and its own file counts more than variables.
+struct WgetSettings {
+    let roots: String
+    let proxy: String
+    /// The hosts that are reached without the proxy.
+    let direct: String
+
+    /// The last setting of a name counts.
+    func file(after own: Data?) -> Data {
+        let lines = [
+            "", "ca_certificate = \(roots)", "use_proxy = on", "http_proxy = \(proxy)",
+            "https_proxy = \(proxy)", "no_proxy = \(direct)", "",
+        ]
+        return (own ?? Data()) + Data(lines.joined(separator: "\n").utf8)
     }
 }
 

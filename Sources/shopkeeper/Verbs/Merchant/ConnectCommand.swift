@@ -49,12 +49,22 @@ struct ConnectCommand: AsyncParsableCommand {
         let isProduction = environment == .production
         // The number of the key's app, which need not be the one that is served.
         let apps = try await found.operatorDoor.get("/apps", as: AppList.self).apps
+        let appID = apps.first { $0.bundleId == key.bundleID }?.appAppleId
+        guard !isProduction || !client.needsAppNumber || appID != nil else {
+            throw Failure(
+                .no, "appNumberMissing",
+                "Apple's client for \(client.rawValue) verifies data of production only with the "
+                    + "app's number, and \(key.bundleID) has none in this realm.",
+                field: "appAppleId", rule: "a number",
+                remedy: "run `\(OwnCommand.words()) app set --app-id N --bundle-id "
+                    + "\(key.bundleID) --realm \(name)`")
+        }
         let facts = ConnectionFacts(
             url: found.run.publicUrl.map { url in found.realm.map { "\(url)/realms/\($0)" } ?? url }
                 ?? found.url,
             root: isProduction ? try await productionRoot(found) : found.run.root,
             environment: environment,
-            appID: apps.first { $0.bundleId == key.bundleID }?.appAppleId,
+            appID: appID,
             data: found.run.data, realm: found.realm, key: key)
         let snippet = client.snippet(facts)
         guard printing.json else { return Output.contents(snippet) }

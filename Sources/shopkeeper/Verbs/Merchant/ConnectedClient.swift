@@ -29,6 +29,14 @@ enum ConnectedClient: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
+    /// Whether the code verifies data of production only with the app's number.
+    var needsAppNumber: Bool {
+        switch self {
+        case .python, .node, .java, .swift: true
+        case .php, .curl: false
+        }
+    }
+
     /// A literal in double quotes, for languages that read JSON's.
     private static func quoted(_ text: String) -> String {
         let encoder = JSONEncoder()

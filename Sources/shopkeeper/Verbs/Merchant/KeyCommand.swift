@@ -57,7 +57,8 @@ struct KeyCommand: AsyncParsableCommand {
                 lines: [
                     "Key id:      \(made.keyId)", "Issuer id:   \(made.issuerId)",
                     "Private key: \(file)", "",
-                    "For a client: \(OwnCommand.words()) connect python --key \(made.keyId)",
+                    "For a client: \(OwnCommand.words()) connect python --key \(made.keyId)"
+                        + (found.realm.map { " --realm \($0)" } ?? ""),
                 ])
         }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import SignedData
+import StoreWire
+import Testing
+
+@testable import Shop
+
+/// Which period of a subscription merchants are shown, where the one that begins last is not
+/// the present one. Ann organises the family, and Ben is its member.
+@Suite(.timeLimit(.minutes(5))) struct FamilyShownTests {
+    private struct Shown: Hashable {
+        var status: Int
+        var product: String?
+        var isRevoked: Bool
+        var isUpgraded: Bool
+        var renewalProduct: String?
+        var nextProduct: String?
+    }
+
+    private func run(_ commands: String, _ family: FamilyWorld) async throws {
+        for command in commands.split(separator: " ") { try await family.run(String(command)) }
+    }
+
+    private func shown(_ name: String, _ family: FamilyWorld) async throws -> Shown {
+        let id = try #require(try await family.payloads(name).first?.transactionId)
+        let answer = try await family.world.merchant().statuses(of: id, only: [])
+        let item = try #require(answer.data.first?.lastTransactions.first)
+        let sold = try family.world.verified(item.signedTransactionInfo)
+        let renewal = try family.world.renewal(item.signedRenewalInfo)
+        return Shown(
+            status: item.status, product: sold.productId,
+            isRevoked: sold.revocationDate != nil, isUpgraded: sold.isUpgraded == true,
+            renewalProduct: renewal.productId, nextProduct: renewal.autoRenewProductId)
+    }
+
+    @Test func `an upgrade is shown, also where the next period was charged ahead`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await run("join buy:news renew buy:premium", family)
+
+        for _ in 1...4 {
+            for name in ["ann", "ben"] {
+                let shown = try await shown(name, family)
+                #expect(shown.status == 1 && shown.product == "premium", "\(name): \(shown)")
+                #expect(!shown.isUpgraded && shown.renewalProduct == "premium")
+            }
+            try await run("month", family)
+        }
+        let heard = try await family.told("ben")
+        #expect(!heard.contains("EXPIRED") && !heard.contains("REVOKE"), "\(heard)")
+    }
+
+    @Test func `a refund that was taken back ends no later period`() async throws {
+        let family = try await FamilyWorld()
+        try await run("buy:news refund buy:news join month", family)
+        let before = try await shown("ben", family)
+        #expect(before.status == 1)
+        let told = try await family.told("ben")
+
+        try await run("reverseFirst", family)
+
+        #expect(try await shown("ben", family) == before)
+        #expect(try await family.told("ben") == told)
+        try await run("month", family)
+        #expect(try await shown("ben", family).status == 1)
+    }
+
+    @Test func `a running period comes back beside the one that was charged ahead`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await run("join buy:news renew refundFirst", family)
+        for name in ["ann", "ben"] {
+            let shown = try await shown(name, family)
+            #expect(shown.status == 5 && shown.isRevoked, "\(name): \(shown)")
+        }
+
+        try await run("reverseFirst", family)
+
+        for name in ["ann", "ben"] {
+            let shown = try await shown(name, family)
+            #expect(shown.status == 1 && !shown.isRevoked, "\(name): \(shown)")
+        }
+        #expect(
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE,REFUND_REVERSED")
+        try await run("month month", family)
+        #expect(try await shown("ben", family).status == 1)
+        #expect(try await family.told("ben").contains("EXPIRED") == false)
+    }
+
+    @Test func `the renewal beside a revoked period names its product`() async throws {
+        let family = try await FamilyWorld()
+        try await run("join buy:premium buy:news renew refundFirst", family)
+
+        for name in ["ann", "ben"] {
+            let shown = try await shown(name, family)
+            #expect(shown.status == 5 && shown.product == "premium", "\(name): \(shown)")
+            #expect(shown.renewalProduct == "premium" && shown.nextProduct == "news")
+        }
+    }
+
+    @Test func `the refund of what was charged ahead leaves the running period`() async throws {
+        let family = try await FamilyWorld()
+        try await run("join buy:news renew refund", family)
+
+        for name in ["ann", "ben"] {
+            let shown = try await shown(name, family)
+            #expect(shown.status == 1 && !shown.isRevoked, "\(name): \(shown)")
+        }
+        #expect(try await family.told("ben") == "SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE")
+
+        try await run("month", family)
+
+        for name in ["ann", "ben"] { #expect(try await shown(name, family).status == 2) }
+        #expect(try await family.told("ben").contains("REVOKE,EXPIRED"))
+    }
+
+    @Test func `the refund of a period that is over leaves a member in grace, and in retry`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await run("grace join buy:news fail month refund", family)
+        for name in ["ann", "ben"] { #expect(try await shown(name, family).status == 4) }
+
+        for _ in 1...3 { try await family.advance("P1W") }
+        try await family.work()
+
+        for name in ["ann", "ben"] { #expect(try await shown(name, family).status == 3) }
+        try await run("fix", family)
+        for name in ["ann", "ben"] { #expect(try await shown(name, family).status == 1) }
+        #expect(
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD,REVOKE,"
+                + "GRACE_PERIOD_EXPIRED,DID_RENEW/BILLING_RECOVERY")
+    }
+}
