@@ -3,6 +3,7 @@
 import Commerce
 import SignedData
 import StoreWire
+import TestSupport
 import Testing
 
 @testable import Shop
@@ -136,5 +137,77 @@ import Testing
             try await family.told("ben")
                 == "SUBSCRIBED/INITIAL_BUY,DID_FAIL_TO_RENEW/GRACE_PERIOD,REVOKE,"
                 + "GRACE_PERIOD_EXPIRED,DID_RENEW/BILLING_RECOVERY")
+    }
+
+    /// Everything is shared, so the member has what the purchaser has. Some commands are
+    /// refused.
+    @Test(arguments: 1...8)
+    func `whatever happens, a member is shown what the purchaser is shown`(
+        seed: UInt64
+    ) async throws {
+        let commands = [
+            "buy:news", "buy:news", "buy:premium", "renew", "refund", "reverse", "refundFirst",
+            "reverseFirst", "revoke", "off", "extend", "fail", "fix", "month", "month",
+        ]
+        var random = SeededGenerator(seed)
+        let family = try await FamilyWorld()
+        try await run("grace join buy:news", family)
+        var story: [String] = []
+        for _ in 1...20 {
+            let command = random.one(of: commands)
+            story.append(command)
+            try? await family.run(command)
+            try await family.work()
+            let (own, shared) = (
+                try await shown("ann", family), try await shown("ben", family)
+            )
+            #expect(own == shared, "\(story)")
+            guard own == shared else { return }
+        }
+    }
+
+    // MARK: Clocks
+
+    @Test func `a sale is given once, also after the clock was set back`() async throws {
+        let family = try await FamilyWorld()
+        let realm = family.world.realm
+        try await run("join buy:pro buy:news stop", family)
+        let before = try await realm.clock().now
+        _ = try await realm.moveClock(
+            MoveClockRequest(standAt: before.adding(milliseconds: -86_400_000)),
+            TestWorld.context)
+        try await run("resume", family)
+        let given = try await family.payloads("ben").count
+        #expect(given == 4)
+
+        try await run("off fail", family)
+
+        #expect(try await family.payloads("ben").count == given)
+    }
+
+    @Test func `a family with a clock of its own is dated by it`() async throws {
+        let family = try await FamilyWorld()
+        let realm = family.world.realm
+        try await run("clock", family)
+        _ = try await realm.moveClock(
+            MoveClockRequest(advancePeriod: "P1Y"), TestWorld.context)
+
+        try await run("join buy:news", family)
+
+        #expect(try await family.shown("ben") == "news")
+        let ann = try await realm.customers.clock(of: try await family.id("ann"))
+        let record = try await family.room.show(try await family.id("ann"))
+        #expect(record.people.allSatisfy { $0.joinedDate <= ann.now })
+    }
+
+    @Test func `a member gets the organiser's clock, also if it is the realm's`() async throws {
+        let family = try await FamilyWorld()
+        let (realm, ben) = (family.world.realm, try await family.id("ben"))
+        _ = try await realm.customers.attachClock(
+            AttachClockRequest(customers: [ben]), TestWorld.context)
+
+        try await run("join", family)
+
+        #expect(try await realm.customers.clock(of: ben).clockId == nil)
     }
 }

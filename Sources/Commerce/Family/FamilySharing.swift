@@ -59,6 +59,8 @@ public struct FamilyShare: Hashable, Sendable {
     public var ending: Ending?
     /// Whether the purchaser's subscription has changed since this was last written.
     public var isStale: Bool
+    /// How often the member has got the sale, from 1.
+    public let turn: Int64
 
     /// Stores keep the raw values.
     public enum Ending: String, Hashable, Sendable, CaseIterable, Codable {
@@ -90,13 +92,14 @@ public struct FamilyShare: Hashable, Sendable {
 
     public init(
         saleID: TransactionID, originalID: TransactionID, endsAt: Timestamp? = nil,
-        ending: Ending? = nil, isStale: Bool = false
+        ending: Ending? = nil, isStale: Bool = false, turn: Int64 = 1
     ) {
         self.saleID = saleID
         self.originalID = originalID
         self.endsAt = endsAt
         self.ending = ending
         self.isStale = isStale
+        self.turn = turn
     }
 
     /// Whether the member may use it, also a period after which the next one is paid
@@ -237,7 +240,7 @@ public struct FamilySharing: Sendable {
     private func bring(
         _ sale: FamilySale, _ work: inout FamilyWork, since: Timestamp, at now: Timestamp
     ) {
-        guard let place = work.shares.lastIndex(where: { $0.saleID == sale.id }) else {
+        guard let place = work.place(of: sale) else {
             if isOwed(sale, since: since, at: now), !isFollowed(sale, in: work) {
                 grant(sale, &work, at: max(work.date(sale), since))
             }
@@ -288,7 +291,9 @@ public struct FamilySharing: Sendable {
             guard share.originalID == sale.originalID, share.ending == nil,
                 let present = sales.first(where: { $0.id == share.saleID })
             else { return false }
-            return !present.isUpgraded && present.isAfter(sale)
+            // A period that was charged ahead may have been ended before it began.
+            let wasEnded = present.endsAt.map { $0 <= present.purchasedAt } ?? false
+            return !present.isUpgraded && !wasEnded && present.isAfter(sale)
         }
     }
 
@@ -376,10 +381,19 @@ private struct FamilyWork {
     /// is paid.
     func date(_ sale: FamilySale) -> Timestamp { recoveries[sale.id] ?? sale.purchasedAt }
 
+    /// The last share of a sale. Its date does not say which one that is, because a clock may
+    /// be set back.
+    func place(of sale: FamilySale) -> Int? {
+        shares.indices.filter { shares[$0].saleID == sale.id }
+            .max { (shares[$0].turn, $0) < (shares[$1].turn, $1) }
+    }
+
     mutating func grant(_ sale: FamilySale, at instant: Timestamp, kind: FamilyStep.GrantKind) {
+        let turn = (place(of: sale).map { shares[$0].turn } ?? 0) + 1
         steps.append(.granted(sale, at: instant, kind: kind))
         shares.append(
-            FamilyShare(saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt))
+            FamilyShare(
+                saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt, turn: turn))
     }
 
     mutating func end(_ place: Int, _ ending: FamilyShare.Ending, at instant: Timestamp) {

@@ -98,10 +98,10 @@ private struct FamilyWriting {
         try line.writing.execute(Statement.Transactions.insert, given.row)
         let row = FamilyShareRow(
             customer: source.member, purchaser: source.purchaser,
-            turn: Int64(rows.shares.count { $0.share.saleID == sale.id } + 1),
             transaction: id, grantedAt: at,
             share: FamilyShare(
-                saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt),
+                saleID: sale.id, originalID: sale.originalID, endsAt: sale.endsAt,
+                turn: Int64(rows.shares.count { $0.share.saleID == sale.id } + 1)),
             subscription: source.subscription(sale.originalID), revision: line.revision)
         try line.writing.execute(Statement.Families.putShare, row.row)
         rows.shares.append(row)

@@ -30,8 +30,8 @@ extension FamilyRoom {
         return try await record(organiser)
     }
 
-    /// Adds a customer to the family that another one organises, whose own clock the
-    /// customer gets, if there is one. Refusals, in order:
+    /// Adds a customer to the family that another one organises, whose clock the customer
+    /// gets. Refusals, in order:
     /// `customerNotFound`, `sameCustomer`, `notOrganiser`, `inAnotherFamily`,
     /// `familyFull`.
     @discardableResult
@@ -40,14 +40,14 @@ extension FamilyRoom {
     ) async throws -> FamilyRecord {
         let owner = try await known(organiser, "customerId")
         let joining = try await known(member, "memberId")
-        try await change("family.join", "\(owner)/\(joining)", context) { reading, now in
+        try await change("family.join", "\(owner)/\(joining)", by: owner, context) { reading, now in
             try FamilyRules.joining(
                 try FamilyPersonRow.find(joining, reading).person,
                 to: try FamilyPersonRow.find(owner, reading).person,
                 people: try FamilyPersonRow.all(of: owner, reading).count, at: now)
         }
         let clock = try await realm.clockID(of: owner)
-        if clock != .realm { try await realm.setClock(of: joining, to: clock, context) }
+        try await realm.setClock(of: joining, to: clock, context)
         return try await record(owner)
     }
 
@@ -60,7 +60,7 @@ extension FamilyRoom {
     ) async throws -> FamilyRecord {
         let owner = try await known(organiser, "customerId")
         let leaving = try await known(member, "memberId")
-        try await change("family.leave", "\(owner)/\(leaving)", context) { reading, _ in
+        try await change("family.leave", "\(owner)/\(leaving)", by: owner, context) { reading, _ in
             try FamilyRules.leaving(
                 try FamilyPersonRow.find(leaving, reading).person, from: owner,
                 people: try FamilyPersonRow.all(of: owner, reading).map(\.person))
@@ -75,7 +75,7 @@ extension FamilyRoom {
         _ customer: String, _ request: FamilySharingRequest, _ context: RequestContext
     ) async throws -> FamilyRecord {
         let id = try await known(customer, "customerId")
-        try await change("family.sharing", "\(id)", context) { reading, now in
+        try await change("family.sharing", "\(id)", by: id, context) { reading, now in
             try FamilyRules.sharing(
                 try FamilyPersonRow.find(id, reading).person, isOn: request.isSharing, at: now)
         }
@@ -121,15 +121,19 @@ extension FamilyRoom {
 
     /// Makes the changes at the home, in one commit, and then brings everybody what
     /// follows. All changes of families are one after the other, so that no two of them
-    /// decide by the same state.
+    /// decide by the same state. They are dated by a customer's clock, like the sales, and
+    /// their errands are due by the realm's.
     private func change(
-        _ deed: String, _ subject: String, _ context: RequestContext,
+        _ deed: String, _ subject: String, by customer: CustomerID, _ context: RequestContext,
         _ decide: @escaping @Sendable (any Reading, Timestamp) throws -> [FamilyChange]
     ) async throws {
         let made: [FamilyChangeKey]
+        let clock = try await realm.clockID(of: customer)
         do {
             made = try await realm.house(.clock, context) { house in
-                let now = try Realm.now(house.writing, wall: house.wall)
+                let own = try Realm.clockRow(house.writing, of: clock)
+                let now =
+                    try own?.now(wall: house.wall) ?? Realm.now(house.writing, wall: house.wall)
                 let changes = try decide(house.writing, now)
                 guard !changes.isEmpty else { return .leave([]) }
                 return .commit(try Self.write(changes, deed, subject, at: now, house))
@@ -147,6 +151,7 @@ extension FamilyRoom {
         _ changes: [FamilyChange], _ deed: String, _ subject: String, at now: Timestamp,
         _ house: HouseLine
     ) throws -> [FamilyChangeKey] {
+        let dueAt = try Realm.now(house.writing, wall: house.wall)
         var keys: [FamilyChangeKey] = []
         var (before, after): ([(name: String, value: String?)], [(name: String, value: String?)]) =
             ([], [])
@@ -160,7 +165,7 @@ extension FamilyRoom {
             let key = FamilyChangeKey(change, number: row.revision, at: now)
             try Errands.add(
                 kind: WorkKind.familyChange, subject: key.subject, lane: WorkKind.familyLane,
-                dueAt: now, customer: OwedNotification.nobody, house.writing)
+                dueAt: dueAt, customer: OwedNotification.nobody, house.writing)
             keys.append(key)
         }
         try house.audit(

@@ -50,7 +50,6 @@ struct FamilyPersonRow: Sendable {
 struct FamilyShareRow: Sendable {
     let customer: CustomerID
     let purchaser: CustomerID
-    let turn: Int64
     /// The member's own transaction.
     let transaction: TransactionID
     let grantedAt: Timestamp
@@ -63,7 +62,7 @@ struct FamilyShareRow: Sendable {
     var row: [SQLValue] {
         RealmSchema.familyShares.row([
             "customer_id": .integer(customer.value), "sale_id": .integer(share.saleID.value),
-            "turn": .integer(turn), "transaction_id": .integer(transaction.value),
+            "turn": .integer(share.turn), "transaction_id": .integer(transaction.value),
             "purchaser_id": .integer(purchaser.value),
             "original_sale_id": .integer(share.originalID.value),
             "granted_at": .integer(grantedAt.milliseconds), "ends_at": .optional(share.endsAt),
@@ -82,14 +81,14 @@ extension FamilyShareRow {
         self.init(
             customer: CustomerID(try row.integer("customer_id")),
             purchaser: CustomerID(try row.integer("purchaser_id")),
-            turn: try row.integer("turn"),
             transaction: TransactionID(try row.integer("transaction_id")),
             grantedAt: Timestamp(milliseconds: try row.integer("granted_at")),
             share: FamilyShare(
                 saleID: TransactionID(try row.integer("sale_id")),
                 originalID: TransactionID(try row.integer("original_sale_id")),
                 endsAt: try date("ends_at"),
-                ending: try row.optionalText("ending").flatMap(FamilyShare.Ending.init)),
+                ending: try row.optionalText("ending").flatMap(FamilyShare.Ending.init),
+                turn: try row.integer("turn")),
             endedAt: try date("ended_at"),
             subscription: try row.optionalText("state").map {
                 try StoredJSON.value($0, "a shared subscription that cannot be read")
