@@ -209,10 +209,9 @@ struct Booking: Sendable {
     /// nobody but the ledger.
     private func subscriber(_ reading: any Reading) throws -> String? {
         guard proven.isOfSubscription else { return nil }
-        let owner = try reading.first(
+        return try reading.first(
             Statement.Booked.ownerOfSubscription, proven.subscriptionValues
         ).map { try $0.text("account") }
-        return owner.flatMap { ErasedAccount.isOne($0) ? nil : $0 }
     }
 
     /// Gives the account of a period the other periods of its subscription that belong to

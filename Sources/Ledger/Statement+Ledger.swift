@@ -125,14 +125,16 @@ extension Statement {
         static let putReversal = Statement.put(
             "purchases.putReversal", into: LedgerSchema.refundReversals)
 
-        /// The account of a subscription's newest purchase that has one. The original
-        /// transaction is the subscription's.
+        /// The account of a subscription's newest purchase that has one, unless it was
+        /// erased. The original transaction is the subscription's.
         static let ownerOfSubscription = Statement(
             "purchases.ownerOfSubscription", [.text, .text, .text, .text],
             """
             SELECT account FROM purchases
             WHERE root = $1 AND environment = $2 AND bundle_id = $3
                 AND original_transaction_id = $4 AND account IS NOT NULL
+                AND substr(account, 1, \(ErasedAccount.prefix.utf8.count))
+                    <> '\(ErasedAccount.prefix)'
                 AND product_type = '\(BookedFacts.subscription)'
             ORDER BY purchased_at DESC, transaction_id DESC LIMIT 1
             """)

@@ -346,13 +346,14 @@ import Testing
         #expect(try await payer.ends(Payer.ann, "gold") == ["graceEnded"])
     }
 
-    @Test(arguments: ["gold", "platinum"])
+    /// The store sends the purchase, and need not send again what it replaced.
+    @Test(arguments: ["gold", "platinum"], [true, nil])
     func `an upgraded period ends at the purchase that replaced it, whoever has that`(
-        higher: String
+        higher: String, isUpgraded: Bool?
     ) async throws {
         let payer = try await Payer.open()
         try await payer.pay(
-            1, "silver", for: Payer.ann, from: -5, until: 25, isUpgraded: true)
+            1, "silver", for: Payer.ann, from: -5, until: 25, isUpgraded: isUpgraded)
         // What replaced it is not in the books yet.
         #expect(try await payer.book.active(Payer.ann) == ["silver"])
 

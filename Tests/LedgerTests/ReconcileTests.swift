@@ -149,6 +149,59 @@ import Testing
         return all
     }
 
+    @Test(arguments: ["expiresDate", "isUpgraded"])
+    func `other terms of a period are reported, and corrected on request`(
+        field: String
+    ) async throws {
+        func period(
+            _ seconds: Int64, isUpgraded: Bool?
+        ) -> (inout JWSTransactionDecodedPayload) -> Void {
+            return { payload in
+                payload.type = "Auto-Renewable Subscription"
+                payload.signedDate = Book.now.adding(seconds: seconds)
+                let isLater = seconds > 0 && isUpgraded == nil
+                payload.expiresDate = Book.now.adding(seconds: isLater ? 9_000 : 5_000)
+                payload.isUpgraded = isUpgraded
+            }
+        }
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        try await book.take(1, period(0, isUpgraded: nil))
+        let isUpgraded = field == "isUpgraded" ? true : nil
+        history([try Book.signed(1, period(5, isUpgraded: isUpgraded))])
+
+        let found = try await book.ledger.reconcile(ReconcileRequest(account: "blob"))
+        #expect(kinds(found) == ["1 staleTerms false"])
+        #expect(found.differences.first?.field == field)
+
+        let fixed = try await fixAll(book)
+        #expect(fixed.map(\.isFixed) == [true])
+        #expect(try await fixAll(book).isEmpty)
+    }
+
+    /// Ann has an earlier period; the newest was Ben's, who was erased.
+    @Test func `a renewal is the living subscriber's after an erasure`() async throws {
+        func period(_ number: Int64) -> (inout JWSTransactionDecodedPayload) -> Void {
+            return { payload in
+                payload.type = "Auto-Renewable Subscription"
+                payload.originalTransactionId = Book.id(1)
+                payload.purchaseDate = Book.now.adding(seconds: -1000 + number)
+                payload.appAccountToken =
+                    number == 2 ? "00000000-0000-4000-8000-00000000000b" : nil
+            }
+        }
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        try await book.take(1, account: "ann", period(1))
+        try await book.take(2, account: nil, period(2))
+        _ = try await book.ledger.erase(account: "00000000-0000-4000-8000-00000000000b")
+
+        let told = try await refusal {
+            try await book.take(3, account: "stranger", period(3))
+        }
+
+        #expect(told?.first == "purchaseClaimed")
+        #expect(try await book.take(3, account: nil, period(3)).account == "ann")
+    }
+
     @Test func `a renewal of an erased account's subscription is unclaimed, as by news`()
         async throws
     {

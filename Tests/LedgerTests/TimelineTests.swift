@@ -26,13 +26,13 @@ import Testing
                 $0.subscription == one.subscription
                     && ($0.purchasedAt, $0.transactionID) > (one.purchasedAt, one.transactionID)
             }
-            return try fact(line, nextPeriodAt: later.map(\.purchasedAt).min())
+            return try fact(line, next: later.min { $0.purchasedAt < $1.purchasedAt })
         }
     }
 
     /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`
     private static func fact(
-        _ line: Substring, nextPeriodAt: Timestamp? = nil
+        _ line: Substring, next: EntitlementFact? = nil
     ) throws -> EntitlementFact {
         let words = line.split(separator: " ").map(String.init)
         func value(_ key: String) -> String? {
@@ -49,11 +49,13 @@ import Testing
         return EntitlementFact(
             name: "pro", lasting: lasting,
             onReversal: words.contains("keep") ? .keep : .remove, transactionID: words[0],
-            subscription: value("of") ?? words[0], productID: "p",
+            subscription: value("of") ?? words[0], productID: value("product") ?? "p",
             quantity: value("x").flatMap(Int.init) ?? 1,
             purchasedAt: try #require(instant("bought")), expiresAt: instant("until"),
             isUpgraded: words.contains("upgraded"),
-            nextPeriodAt: instant("next") ?? nextPeriodAt, graceUntil: instant("grace-until"),
+            next: instant("next").map { EntitlementFact.Next(at: $0, productID: "p") }
+                ?? next.map { EntitlementFact.Next(at: $0.purchasedAt, productID: $0.productID) },
+            graceUntil: instant("grace-until"),
             revokedAt: instant("revoked"))
     }
 
@@ -125,6 +127,28 @@ import Testing
             ("a grace bought 1 until 8 upgraded grace-until 14", "a 1–8 expired"),
             // An upgrade ends at the purchase that replaced it, once that is known.
             ("a subscription bought 1 until 31 upgraded", "a 1–31 expired"),
+            // The store need not say so of the period that was replaced.
+            (
+                "a subscription bought 1 until 31; "
+                    + "b subscription of a product q bought 5 until 36",
+                "a 1–5 upgraded, b 5–36 expired"
+            ),
+            (
+                "a subscription bought 1 until 31; "
+                    + "b subscription of a product q bought 5 until 36 revoked 9",
+                "a 1–5 upgraded, b 5–9 revoked"
+            ),
+            // A renewal that is charged a little early ends nothing, and neither does
+            // another product from the end on.
+            (
+                "a subscription bought 1 until 8; b subscription of a bought 7 until 15",
+                "a 1–8 expired, b 7–15 expired"
+            ),
+            (
+                "a subscription bought 1 until 8; "
+                    + "b subscription of a product q bought 8 until 15",
+                "a 1–8 expired, b 8–15 expired"
+            ),
             (
                 "a subscription bought 1 until 31 upgraded; "
                     + "b subscription of a bought 5 until 36",

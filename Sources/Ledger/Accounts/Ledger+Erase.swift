@@ -7,7 +7,7 @@ public import StoreWire
 
 /// The names of accounts that were erased.
 enum ErasedAccount {
-    private static let prefix = "erased:"
+    static let prefix = "erased:"
     /// What is left of a kept notification.
     static let payload = "erased"
 

@@ -16,12 +16,28 @@ struct EntitlementFact: Hashable, Sendable {
     let purchasedAt: Timestamp
     let expiresAt: Timestamp?
     let isUpgraded: Bool
-    /// When the next period of the subscription was bought, by any account and whether or
-    /// not it grants anything. Nil for the newest one.
-    let nextPeriodAt: Timestamp?
+    /// The next period of the subscription, bought by any account and whether or not it
+    /// grants anything. Nil for the newest one.
+    let next: Next?
     /// The end of the subscription's grace period, as last signed.
     let graceUntil: Timestamp?
     let revokedAt: Timestamp?
+
+    struct Next: Hashable, Sendable {
+        /// When it was bought.
+        let at: Timestamp
+        let productID: String
+    }
+
+    /// When another product took its place before its end. A store may sign that of the
+    /// period itself, but need not send it: the customer's next purchase is what it sends.
+    /// Until that is in the books, the period's own end counts.
+    fileprivate var replacedAt: Timestamp? {
+        guard let next, let expiresAt, next.at < expiresAt,
+            isUpgraded || !next.productID.isSame(as: productID)
+        else { return nil }
+        return next.at
+    }
 
     /// When it stops to count because the store has revoked it.
     var reversedAt: Timestamp? { onReversal == .keep ? nil : revokedAt }
@@ -109,14 +125,13 @@ struct EntitlementTimeline: Hashable, Sendable {
             return EntitlementSpan(
                 fact: fact, start: fact.purchasedAt, until: fact.purchasedAt, end: .noExpiry)
         }
-        // Until the purchase that replaced it is in the books, its own end counts.
-        if fact.isUpgraded, let next = fact.nextPeriodAt, next < expiresAt {
+        if let replacedAt = fact.replacedAt {
             return cut(
                 EntitlementSpan(
-                    fact: fact, start: fact.purchasedAt, until: next, end: .upgraded))
+                    fact: fact, start: fact.purchasedAt, until: replacedAt, end: .upgraded))
         }
         // A grace period follows the newest paid one, which nothing has replaced.
-        if grace, !fact.isUpgraded, fact.nextPeriodAt == nil, let graceUntil = fact.graceUntil,
+        if grace, !fact.isUpgraded, fact.next == nil, let graceUntil = fact.graceUntil,
             graceUntil > expiresAt
         {
             return cut(

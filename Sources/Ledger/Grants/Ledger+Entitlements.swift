@@ -154,9 +154,20 @@ extension EntitlementFact {
         expiresAt = try instant("expires_at")
         isUpgraded =
             try row.value("is_upgraded") == .null ? false : row.boolean("is_upgraded")
-        nextPeriodAt = try instant("next_period_at")
+        next = try row.optionalText("next_period").map { try Next($0) }
         graceUntil = try instant("grace_until")
         revokedAt = try instant("revoked_at")
+    }
+}
+
+extension EntitlementFact.Next {
+    /// `text`: the purchase date in milliseconds, and the product after a space.
+    fileprivate init(_ text: String) throws {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let date = Int64(parts[0]) else {
+            throw StorageFault(.malformedRow, "a next period without a date or a product")
+        }
+        self.init(at: Timestamp(milliseconds: date), productID: String(parts[1]))
     }
 }
 

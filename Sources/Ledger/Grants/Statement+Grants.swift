@@ -46,11 +46,11 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
-        /// When the period after `p` of the same subscription was bought. Its account does
-        /// not matter, and neither does what it grants. Where a store's clock stands, two
+        /// When the period after `p` of the same subscription was bought, and of which
+        /// product it is, with a space between: one look-up for both. Its account does not matter, and neither does what it grants. Where a store's clock stands, two
         /// periods have one date, and the transaction's number decides.
         private static let nextPeriod = """
-            SELECT n.purchased_at FROM purchases n
+            SELECT CAST(n.purchased_at AS TEXT) || ' ' || n.product_id FROM purchases n
             WHERE n.original_transaction_id = p.original_transaction_id
                 AND n.product_type = '\(BookedFacts.subscription)'
                 AND \(Shares.isSameApp("n", "p"))
@@ -69,7 +69,7 @@ extension Statement {
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
                 r.grace_until,
                 CASE WHEN g.lasting IN ('grace', 'subscription') THEN (
-                    \(nextPeriod)) END AS next_period_at
+                    \(nextPeriod)) END AS next_period
             FROM (
                 SELECT \(shared) FROM grants o
                 WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'

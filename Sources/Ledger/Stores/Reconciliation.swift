@@ -8,6 +8,8 @@ import StoreWire
 enum Difference: Hashable, Sendable {
     case missingRevocation, staleRevocation, unknownTransaction, notInStore
     case factsDiffer(field: String)
+    /// The end of a period, or an upgrade.
+    case staleTerms(field: String)
 
     /// Nil if the books agree. A signature that is only newer is no difference.
     /// `isKept`: see ``BookedPurchase/isKept(from:_:)``.
@@ -19,16 +21,18 @@ enum Difference: Hashable, Sendable {
             return .factsDiffer(field: field)
         }
         let fate = booked.fate.merged(with: proven.fate)
-        guard fate.revokedAt != booked.fate.revokedAt else {
-            return isKept ? .factsDiffer(field: "appAccountToken") : nil
+        if fate.revokedAt != booked.fate.revokedAt {
+            return fate.revokedAt == nil ? .staleRevocation : .missingRevocation
         }
-        return fate.revokedAt == nil ? .staleRevocation : .missingRevocation
+        if fate.expiresAt != booked.fate.expiresAt { return .staleTerms(field: "expiresDate") }
+        if fate.isUpgraded != booked.fate.isUpgraded { return .staleTerms(field: "isUpgraded") }
+        return isKept ? .factsDiffer(field: "appAccountToken") : nil
     }
 
     /// Whether booking the store's transaction corrects it.
     var isFixable: Bool {
         switch self {
-        case .missingRevocation, .staleRevocation, .unknownTransaction: true
+        case .missingRevocation, .staleRevocation, .staleTerms, .unknownTransaction: true
         case .notInStore, .factsDiffer: false
         }
     }
@@ -43,6 +47,7 @@ enum Difference: Hashable, Sendable {
             case .unknownTransaction: ("unknownTransaction", nil)
             case .notInStore: ("notInStore", nil)
             case .factsDiffer(let field): ("factsDiffer", field)
+            case .staleTerms(let field): ("staleTerms", field)
             }
         return LedgerDifference(
             kind: kind, environment: key.environment.rawValue, bundleId: key.bundleID,

@@ -19,7 +19,8 @@ public struct ReconcileRequest: Hashable, Sendable, Codable {
 /// What the books and the store have differently.
 public struct LedgerDifference: Hashable, Sendable, Codable {
     /// `missingRevocation`: the store has revoked it. `staleRevocation`: the store
-    /// grants it again. `unknownTransaction`: the store has sold it, and it is not in
+    /// grants it again. `staleTerms`: it has signed another end of the period, or an upgrade;
+    /// see `field`. `unknownTransaction`: the store has sold it, and it is not in
     /// the books. `factsDiffer`: see `field`; never corrected. `notInStore`: the store
     /// does not list it; never corrected.
     public let kind: String
