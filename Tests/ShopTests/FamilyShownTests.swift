@@ -10,7 +10,7 @@ import Testing
 
 /// Which period of a subscription merchants are shown, where the one that begins last is not
 /// the present one. Ann organises the family, and Ben is its member.
-@Suite(.timeLimit(.minutes(5))) struct FamilyShownTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct FamilyShownTests {
     private struct Shown: Hashable {
         var status: Int
         var product: String?
