@@ -165,6 +165,23 @@ import Testing
         #expect(sharing.steps(from: [], at: Self.at(9)).isEmpty != FamilySharing.isShared(type))
     }
 
+    /// Sale 2 was charged ahead for the time from 8 on, and the subscription was ended at 5.
+    @Test func `what was ended before it began keeps no later purchase away`() {
+        var sharing = Self.sharing("1:0-4,2:8-5,3:5-9", since: "0")
+        sharing.seen = 2
+        let shares = [
+            FamilyShare(
+                saleID: TransactionID(1), originalID: TransactionID(1), endsAt: Self.at(4),
+                ending: .renewed),
+            FamilyShare(
+                saleID: TransactionID(2), originalID: TransactionID(1), endsAt: Self.at(5)),
+        ]
+
+        let steps = Self.words(sharing.steps(from: shares, at: Self.at(5)), shares)
+
+        #expect(steps == ["-2renewed", "+3renewal@5"])
+    }
+
     /// Whatever happens in whatever order, a member never has two open shares of one sale,
     /// and a second look finds nothing to do.
     @Test(arguments: 0..<200) func `a second look finds nothing to do`(seed: UInt64) {

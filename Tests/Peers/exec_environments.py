@@ -121,7 +121,7 @@ def both():
         for host in ["buy", "sandbox"]
     ]
     checks["production's receipt is verified at production's host alone"] = statuses == [0, 21008]
-    with open(shopkeeper("connect", "python", "--realm", "live", "--key", live["keyId"])["root"]) as file:
+    with open(shopkeeper("connect", "curl", "--realm", "live", "--key", live["keyId"])["root"]) as file:
         root = ssl.PEM_cert_to_DER_cert(file.read())
     verifier = SignedDataVerifier([root], False, Environment.PRODUCTION, bundle_id, 1234567890)
     answer = client(Environment.PRODUCTION, live).get_transaction_info(sold)

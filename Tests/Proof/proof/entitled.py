@@ -43,18 +43,19 @@ def number_of(purchase):
 
 
 def subscribed_until(purchase, grant, own):
-    """The end of a subscription's period: as signed, that of an upgrade, or of its grace.
-    `own`: the periods of the subscription."""
+    """The end of a subscription's period: as signed, the purchase of another product that
+    took its place, or the end of its grace. `own`: the periods of the subscription."""
     terms = purchase["terms"]
     if terms is None or terms["expires_at"] is None:
         return purchase["purchased_at"]
     end = terms["expires_at"]
     place = (purchase["purchased_at"], number_of(purchase))
-    later = [
-        each["purchased_at"] for each in own
-        if (each["purchased_at"], number_of(each)) > place]
-    if terms["is_upgraded"]:
-        return min([end, *later])
+    later = [each for each in own if (each["purchased_at"], number_of(each)) > place]
+    following = min(
+        later, key=lambda each: (each["purchased_at"], number_of(each)), default=None)
+    if following is not None and following["purchased_at"] < end and (
+            terms["is_upgraded"] or following["product_id"] != purchase["product_id"]):
+        return following["purchased_at"]
     grace = purchase["grace_until"]
     if grant["lasting"] == "grace" and grace is not None and grace > end and not later:
         return grace

@@ -295,6 +295,13 @@ class EntitledTests(unittest.TestCase):
         second = subscribed("2", START + DAY, START + DAY + 5, revoked_at=START + DAY)
         self.assertEqual(self.until(START, first, second), START + DAY)
 
+    def test_another_product_ends_a_period_that_is_not_marked(self):
+        week = START + 7 * DAY
+        first, second = subscribed("1", START, week), subscribed("2", START + DAY, week + DAY)
+        periods = {("s1",): [first, {**second, "product_id": "other"}]}
+        (spans,) = entitled.spans_of([first], self.RULES, periods).values()
+        self.assertEqual(spans, [(START, START + DAY)])
+
     def test_an_upgrade_at_one_date_ends_the_lower_period(self):
         first = subscribed("1", START, START + 7 * DAY, is_upgraded=True)
         second = subscribed("2", START, START + 7 * DAY)
