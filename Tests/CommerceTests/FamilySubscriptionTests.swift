@@ -35,6 +35,7 @@ import Testing
         sale  ending     product  renews  before  at 4
         2     -          gold     silver  active  active
         2     left       gold     silver  revoked revoked
+        2     refunded   gold     silver  revoked revoked
         2     expired    gold     silver  expired expired
         1     -          lead     off     active  expired
         1     expired    lead     off     expired expired
@@ -67,6 +68,10 @@ import Testing
         let shared = whole.shared(
             as: TransactionID(10), Self.lead, of: Self.share(2, .expired), endedAt: Self.at(9))
         #expect(shared.state == state)
+        // The refund of the last period, which is over, leaves that as it is.
+        let refunded = whole.shared(
+            as: TransactionID(10), Self.lead, of: Self.share(2, .refunded), endedAt: Self.at(9))
+        #expect(refunded.state == state)
         let earlier = whole.shared(
             as: TransactionID(10), Self.lead, of: Self.share(1, .expired), endedAt: Self.at(4))
         #expect(earlier.state == .expired(reason: .other, at: Self.at(4)))

@@ -51,15 +51,19 @@ extension Subscription {
             price: current.price)
     }
 
-    private var isRevoked: Bool {
-        if case .revoked = state { true } else { false }
+    /// Whether nothing is paid any more: it has expired, or a renewal could not be charged.
+    private var isOver: Bool {
+        switch state {
+        case .unpaid, .expired: true
+        case .active, .revoked: false
+        }
     }
 
     private func sharedState(
         _ share: FamilyShare, isCurrent: Bool, endedAt: Timestamp
     ) -> State {
         switch share.ending {
-        case .refunded where isCurrent && !isRevoked:
+        case .refunded where isCurrent && isOver:
             // The refund of a period that is over leaves the subscription as it is.
             return state
         case .some(let ending) where ending.isRevoking: return .revoked(at: endedAt)
