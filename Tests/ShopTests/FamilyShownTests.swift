@@ -171,16 +171,21 @@ import Testing
     @Test func `a sale is given once, also after the clock was set back`() async throws {
         let family = try await FamilyWorld()
         let realm = family.world.realm
-        try await run("join buy:pro buy:news stop", family)
+        try await run("buy:pro buy:news", family)
+        try await family.advance("P1D")
+        try await run("join stop", family)
         let before = try await realm.clock().now
         _ = try await realm.moveClock(
-            MoveClockRequest(standAt: before.adding(milliseconds: -86_400_000)),
+            MoveClockRequest(standAt: before.adding(milliseconds: -43_200_000)),
             TestWorld.context)
         try await run("resume", family)
         let given = try await family.payloads("ben").count
         #expect(given == 4)
 
-        try await run("off fail", family)
+        for command in ["off", "fail"] {
+            try await run(command, family)
+            try await family.carry("ann")
+        }
 
         #expect(try await family.payloads("ben").count == given)
     }
