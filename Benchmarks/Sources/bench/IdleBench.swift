@@ -23,6 +23,10 @@ struct IdleBench {
         defer { try? FileManager.default.removeItem(at: folder) }
         progress("idle sandboxes: \(count)")
         try await make(count, in: folder)
+        return try measure(count, in: folder)
+    }
+
+    private func measure(_ count: Int, in folder: URL) throws -> String {
         let served = try ServedProcess(arguments: ["serve-as-is", folder.path])
         defer { served.kill() }
         // What a process does once, when it begins, is not what idling costs.
