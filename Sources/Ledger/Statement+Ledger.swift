@@ -136,7 +136,7 @@ extension Statement {
                 AND substr(account, 1, \(ErasedAccount.prefix.utf8.count))
                     <> '\(ErasedAccount.prefix)'
                 AND product_type = '\(BookedFacts.subscription)'
-            ORDER BY purchased_at DESC, transaction_id DESC LIMIT 1
+            ORDER BY \(PeriodOrder.newestFirst) LIMIT 1
             """)
 
         private static let unclaimed = """

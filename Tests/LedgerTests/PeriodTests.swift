@@ -287,7 +287,18 @@ import Testing
             _ id: Int, _ product: String, for account: String, from start: Int64,
             until end: Int64, isUpgraded: Bool? = nil, graceUntil: Int64? = nil
         ) async throws {
-            let payload = Book.payload(id) {
+            try await pay(
+                Book.id(id), product, for: account, from: start, until: end,
+                isUpgraded: isUpgraded, graceUntil: graceUntil)
+        }
+
+        /// The same with a transaction's number of any length, and for an account or for none.
+        func pay(
+            _ number: String, _ product: String, for account: String?, from start: Int64,
+            until end: Int64, isUpgraded: Bool? = nil, graceUntil: Int64? = nil
+        ) async throws {
+            let payload = Book.payload(1) {
+                $0.transactionId = number
                 $0.productId = product
                 $0.type = "Auto-Renewable Subscription"
                 $0.originalTransactionId = Book.id(1)
@@ -334,16 +345,34 @@ import Testing
             try await payer.ends(Payer.ben, newest) == granted.map { _ in "graceEnded" })
     }
 
-    /// The customer upgrades in a sandbox whose clock stands.
-    @Test func `of two periods with one date the later transaction is the newest`() async throws {
+    /// The customer upgrades in a sandbox whose clock stands. A store that counts from one
+    /// gives the purchases numbers of several lengths.
+    @Test(arguments: [("1", "2"), ("9", "10"), ("99", "100")], [true, nil])
+    func `of two periods with one date the later transaction is the newest`(
+        numbers: (lower: String, higher: String), isUpgraded: Bool?
+    ) async throws {
         let payer = try await Payer.open()
         try await payer.pay(
-            1, "silver", for: Payer.ann, from: -31, until: -24, isUpgraded: true)
-        try await payer.pay(2, "gold", for: Payer.ann, from: -31, until: -1, graceUntil: 15)
+            numbers.lower, "silver", for: Payer.ann, from: -31, until: -24,
+            isUpgraded: isUpgraded)
+        try await payer.pay(
+            numbers.higher, "gold", for: Payer.ann, from: -31, until: -1, graceUntil: 15)
 
         #expect(try await payer.book.active(Payer.ann) == ["gold"])
         #expect(try await payer.ends(Payer.ann, "silver") == ["upgraded"])
         #expect(try await payer.ends(Payer.ann, "gold") == ["graceEnded"])
+    }
+
+    /// The tenth purchase is the newer one, though its text comes before that of the ninth.
+    @Test func `a renewal belongs to the account of the greater number at one date`() async throws {
+        let payer = try await Payer.open()
+        try await payer.pay("9", "gold", for: Payer.ann, from: -5, until: -2)
+        try await payer.pay("10", "gold", for: Payer.ben, from: -5, until: -2)
+
+        try await payer.pay("11", "gold", for: nil, from: -2, until: 5)
+
+        #expect(try await payer.book.active(Payer.ann) == [])
+        #expect(try await payer.book.active(Payer.ben) == ["gold"])
     }
 
     /// The store sends the purchase, and need not send again what it replaced.

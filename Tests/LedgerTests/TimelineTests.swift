@@ -86,6 +86,8 @@ import Testing
             ("a P10D bought 1; b P10D bought 5", "a 1–11 expired, b 11–21 expired"),
             ("a P10D bought 1; b P10D bought 15", "a 1–11 expired, b 15–25 expired"),
             ("a P10D bought 1; b P10D bought 1", "a 1–11 expired, b 11–21 expired"),
+            // The ninth purchase comes before the tenth.
+            ("9 P10D bought 1; 10 P20D bought 1", "9 1–11 expired, 10 11–31 expired"),
             // What was not used of a revoked purchase is gone; the next moves up.
             ("a P10D bought 1 revoked 4; b P10D bought 2", "a 1–4 revoked, b 4–14 expired"),
             ("a P10D bought 1 revoked 20; b P10D bought 2", "a 1–11 expired, b 11–21 expired"),

@@ -96,13 +96,14 @@ struct EntitlementTimeline: Hashable, Sendable {
         }
         self.name = name
         self.spans = spans.sorted {
-            ($0.start, $0.fact.transactionID) < ($1.start, $1.fact.transactionID)
+            PeriodOrder($0.start, $0.fact.transactionID)
+                < PeriodOrder($1.start, $1.fact.transactionID)
         }
     }
 
-    /// By the purchase date. Of two with one date, by the transaction's number.
     private static func precedes(_ one: EntitlementFact, _ other: EntitlementFact) -> Bool {
-        (one.purchasedAt, one.transactionID) < (other.purchasedAt, other.transactionID)
+        PeriodOrder(one.purchasedAt, one.transactionID)
+            < PeriodOrder(other.purchasedAt, other.transactionID)
     }
 
     private static func forever(_ fact: EntitlementFact) -> EntitlementSpan {

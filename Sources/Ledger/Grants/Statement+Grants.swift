@@ -47,15 +47,17 @@ extension Statement {
             """
 
         /// When the period after `p` of the same subscription was bought, and of which
-        /// product it is, with a space between: one look-up for both. Its account does not matter, and neither does what it grants. Where a store's clock stands, two
-        /// periods have one date, and the transaction's number decides.
+        /// product it is, with a space between: one look-up for both. Its account does not
+        /// matter, and neither does what it grants. The first comparison is one with a column
+        /// of the index, which the second is not.
         private static let nextPeriod = """
             SELECT CAST(n.purchased_at AS TEXT) || ' ' || n.product_id FROM purchases n
             WHERE n.original_transaction_id = p.original_transaction_id
                 AND n.product_type = '\(BookedFacts.subscription)'
                 AND \(Shares.isSameApp("n", "p"))
-                AND (n.purchased_at, n.transaction_id) > (p.purchased_at, p.transaction_id)
-            ORDER BY n.purchased_at, n.transaction_id LIMIT 1
+                AND n.purchased_at >= p.purchased_at
+                AND (\(PeriodOrder.columns("n"))) > (\(PeriodOrder.columns("p")))
+            ORDER BY \(PeriodOrder.columns("n")) LIMIT 1
             """
 
         /// All facts of an account's entitlements, or of one entitlement, shared ones

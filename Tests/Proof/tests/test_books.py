@@ -308,6 +308,12 @@ class EntitledTests(unittest.TestCase):
         (spans,) = entitled.spans_of([first, second], self.RULES).values()
         self.assertEqual(spans, [(START, START), (START, START + 7 * DAY)])
 
+    def test_the_ninth_purchase_comes_before_the_tenth(self):
+        lower = subscribed("9", START, START + 7 * DAY, is_upgraded=True)
+        higher = subscribed("10", START, START + 7 * DAY)
+        (spans,) = entitled.spans_of([higher, lower], self.RULES).values()
+        self.assertEqual(spans, [(START, START), (START, START + 7 * DAY)])
+
     def test_periods_of_other_accounts_count(self):
         week = START + 7 * DAY
         first = subscribed("1", START, week, week + DAY)
