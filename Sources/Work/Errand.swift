@@ -81,6 +81,10 @@ package protocol ErrandHandler<Context>: Sendable {
     /// for their results.
     var holdsUpDueWork: Bool { get }
 
+    /// Whether it brings customers what a call causes. Where everything repeats itself,
+    /// the call waits for it.
+    var isFollowUp: Bool { get }
+
     /// Returns the pauses after failed attempts.
     func retries(in context: Context) -> RetryTimetable
 
@@ -103,6 +107,8 @@ extension ErrandHandler {
     ) async throws -> ErrandReport<Context.Line> { ErrandReport(.givenUp) }
 
     package var holdsUpDueWork: Bool { false }
+
+    package var isFollowUp: Bool { false }
 
     package func retries(in context: Context) -> RetryTimetable { .processor }
 }

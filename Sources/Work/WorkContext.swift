@@ -59,6 +59,9 @@ package protocol WorkContext: Sendable {
     /// Whether only this process works in the databases, so that no other one leaves
     /// work here.
     var isAlone: Bool { get }
+    /// Whether the same calls give the same numbers and commits, so that errands that draw
+    /// numbers are run in a fixed order.
+    var repeatsItself: Bool { get }
     /// The commercial time of a customer, which is not before the customer's last
     /// event. Nil if there is no such customer.
     static func now(

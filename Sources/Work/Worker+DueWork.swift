@@ -66,7 +66,7 @@ extension Worker {
     ) async throws -> (count: Int, next: Duration?) {
         var (count, cursor) = (0, DueWork.firstCursor)
         var failed: Set<CustomerID> = []
-        var held = HeldErrands(waits: waits)
+        var held = HeldErrands(of: heldKinds, waits: waits)
         // Whether work that is due stays, so that it is tried again soon.
         var leaves = false
         while true {
@@ -74,7 +74,7 @@ extension Worker {
             // Without a cursor nothing was passed over: the page is the first that is left.
             let isFirst = cursor == DueWork.firstCursor
             guard let last = page.works.last else {
-                if page.isHeldUp, try await run(&held, in: index) {
+                if page.isHeldUp, try await run(&held, in: index) != .stuck {
                     // Their results may have made work due.
                     cursor = DueWork.firstCursor
                     continue

@@ -13,14 +13,19 @@ extension Worker {
         _ running: RunningLanes, in index: Int, onlyInOrderOf clock: ClockID? = nil
     ) async throws -> (errands: [Errand], next: Duration?) {
         // Reading costs no commit. One is made only if something is due.
-        let look = try await look(in: index)
+        var look = try await look(in: index)
+        let inTurn = kindsInTurn
+        if look.lanes.contains(where: { inTurn.contains($0.kind) && $0.isDue }) {
+            try await followUp(in: index, waits: false)
+            look = try await self.look(in: index)
+        }
         let wanted = look.lanes.compactMap { lane -> (lane: OpenLane, room: Int)? in
+            if inTurn.contains(lane.kind) { return nil }
             if let clock {
                 guard Errands.isInOrder(lane.lane), Errands.clock(ofLane: lane.lane) == clock
                 else { return nil }
             }
-            let isDue = lane.dueAt <= lane.now && !lane.isHeld
-            let room = running.enter(lane.kind, lane.lane, isDue: isDue)
+            let room = running.enter(lane.kind, lane.lane, isDue: lane.isDue)
             return room > 0 ? (lane, room) : nil
         }
         if wanted.isEmpty { return ([], look.pause) }
@@ -193,6 +198,8 @@ private struct OpenLane: Sendable {
     let now: Timestamp
     /// Whether it waits, because its clock's jump has not done its work.
     let isHeld: Bool
+
+    var isDue: Bool { dueAt <= now && !isHeld }
 }
 
 /// The clocks of lanes, each of which is read once.

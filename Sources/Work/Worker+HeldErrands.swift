@@ -3,15 +3,30 @@
 import Commerce
 import Storage
 
-/// The errands that a jump has tried so far.
+/// The errands that a jump, or another call that finishes what it causes, has tried so far.
 struct HeldErrands {
+    let kinds: [String]
     /// Whether to wait for those that another task or process runs.
     let waits: Bool
     /// Each is tried once in a call. One without an answer leaves the jump under
     /// way, and is tried again by the next call.
     var tried: Set<[SQLValue]> = []
 
-    init(waits: Bool) { self.waits = waits }
+    init(of kinds: [String], waits: Bool) {
+        (self.kinds, self.waits) = (kinds, waits)
+    }
+
+    /// What a look at all of them came to.
+    enum Round {
+        /// None is left.
+        case done
+        /// Some were run.
+        case ran
+        /// Another task or process runs what is left, and was waited for.
+        case waited
+        /// What is left was tried before, or belongs to another that is not waited for.
+        case stuck
+    }
 }
 
 /// Runs the errands on which the inner work of a jump depends.
@@ -21,19 +36,18 @@ extension Worker {
         context.errandHandlers.values.filter(\.holdsUpDueWork).map(\.kind).sorted()
     }
 
-    /// Runs the errands that hold up inner work, due or not. Returns whether there
-    /// may be inner work again.
-    func run(_ held: inout HeldErrands, in index: Int) async throws -> Bool {
+    /// Runs errands, due or not, one task of the process at a time.
+    func run(_ held: inout HeldErrands, in index: Int) async throws -> HeldErrands.Round {
         let turn = context.jumpTurns[index]
         if held.waits {
             await turn.enter()
         } else if !turn.isEntered() {
-            return false
+            return .stuck
         }
         defer { turn.leave() }
         let ends = turn.ends()
         var (didRun, isAway, isOwed) = (false, false, false)
-        for kind in heldKinds {
+        for kind in held.kinds {
             var cursor = Errands.firstCursor
             while let last = cursor {
                 try Task.checkCancellation()
@@ -48,9 +62,10 @@ extension Worker {
                 cursor = page.count < Errands.pageMax ? nil : page.last
             }
         }
-        // The last of them has ended since the caller looked.
-        if !isOwed { return true }
-        guard !didRun, isAway, held.waits else { return didRun }
+        // The last of them may have ended since the caller looked.
+        if !isOwed { return .done }
+        if didRun { return .ran }
+        guard isAway, held.waits else { return .stuck }
         // Another task or process runs them. It is done soon, or loses its leases.
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in ends { return } }
@@ -58,7 +73,7 @@ extension Worker {
             await group.next()
             group.cancelAll()
         }
-        return true
+        return .waited
     }
 
     private func page(
@@ -90,12 +105,16 @@ extension Worker {
         }.answer
     }
 
-    /// Runs them, a lane's most at once.
+    /// Runs them, a lane's most at once, or one after the other where everything repeats
+    /// itself.
     private func runAll(_ errands: [Errand]) async {
-        await withTaskGroup(of: Void.self) { group in
-            for (index, errand) in errands.enumerated() {
-                if index >= Errands.laneMax { await group.next() }
-                group.addTask { await run(errand) }
+        let most = context.repeatsItself ? 1 : Errands.laneMax
+        await FollowUps.$areRun.withValue(true) {
+            await withTaskGroup(of: Void.self) { group in
+                for (index, errand) in errands.enumerated() {
+                    if index >= most { await group.next() }
+                    group.addTask { await run(errand) }
+                }
             }
         }
     }

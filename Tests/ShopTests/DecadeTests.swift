@@ -21,16 +21,16 @@ import Testing
     @Test(arguments: [Seeds.fresh])
     func `the same seed gives the same ten years, on both engines`(seed: UInt64) async throws {
         let first = try await Decade(seed, customers: Self.customers).play()
-        let told = try await first.told()
+        let told = try await first.whole()
         #expect(told.count > Self.customers * 50)
         try await first.check()
 
         let beside = Decade(seed, customers: Self.customers, isBesideWorker: true)
-        #expect(try await beside.play().told() == told)
+        #expect(try await beside.play().whole() == told)
         let cluster = try await PostgresCluster.shared()
         let places = TestPlaces(server: TestPlaces.Server(conninfo: cluster.conninfo))
         let other = try await Decade(seed, customers: Self.customers, places: places).play()
-        #expect(try await other.told() == told)
+        #expect(try await other.whole() == told)
 
         let whole = Decade(seed, customers: Self.customers, customersOfCommit: Self.customers)
         #expect(try await whole.play().unnumbered() == first.unnumbered())
@@ -154,47 +154,6 @@ extension TestWorld {
     /// The story without the numbers of transactions, which refunds name.
     fileprivate func unnumbered() async throws -> [String] {
         try await story().map { $0.replacing(#/transaction [0-9]+/#, with: "") }
-    }
-
-    /// Everything that happened, as the databases have it, except for signatures.
-    fileprivate func told() async throws -> [String] {
-        let tables: [(name: String, columns: [String])] = [
-            (
-                "subscription_events",
-                ["customer_id", "subscription_id", "event", "happened_at", "body", "revision"]
-            ),
-            (
-                "subscriptions",
-                ["customer_id", "subscription_id", "state", "status", "ends_at", "revision"]
-            ),
-            (
-                "transactions",
-                [
-                    "customer_id", "transaction_id", "original_transaction_id", "product_id",
-                    "unit_price", "purchased_at", "expires_at", "revoked_at", "changed_at",
-                    "revision", "offer", "record",
-                ]
-            ),
-            (
-                "outbox",
-                [
-                    "customer_id", "cause", "notification_uuid", "notification_type", "subtype",
-                    "transaction_id", "revision", "created_at",
-                ]
-            ),
-            ("due_work", ["customer_id", "subject", "due_at"]),
-        ]
-        var told: [String] = []
-        for (name, columns) in tables {
-            let list = columns.joined(separator: ", ")
-            let all = Statement(
-                "test.\(name)",
-                "SELECT \(list) FROM \(name) ORDER BY \(columns.prefix(3).joined(separator: ", "))")
-            told += try await realm.rows(all).map { row in
-                try columns.map { "\(try row.value($0))" }.joined(separator: " ")
-            }
-        }
-        return told
     }
 
     /// The stored state is the fold of the events; a customer may use what was paid

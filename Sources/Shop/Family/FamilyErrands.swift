@@ -16,6 +16,7 @@ enum FamilyErrands {
 private struct FamilyCarryErrands: ErrandHandler {
     var kind: String { WorkKind.family }
     var holdsUpDueWork: Bool { true }
+    var isFollowUp: Bool { true }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         try await FamilyCarrier(realm: realm).carry(errand.customer)
@@ -27,6 +28,7 @@ private struct FamilyCarryErrands: ErrandHandler {
 private struct FamilyChangeErrands: ErrandHandler {
     var kind: String { WorkKind.familyChange }
     var holdsUpDueWork: Bool { true }
+    var isFollowUp: Bool { true }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         guard let change = FamilyChangeKey(subject: errand.subject) else {
@@ -44,6 +46,7 @@ private struct FamilySweepErrands: ErrandHandler {
 
     var kind: String { WorkKind.familySweep }
     var holdsUpDueWork: Bool { true }
+    var isFollowUp: Bool { true }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         var last: Int64 = 0

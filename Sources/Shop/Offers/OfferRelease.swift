@@ -9,6 +9,7 @@ import Work
 /// another cluster.
 struct OfferRelease: ErrandHandler {
     var kind: String { WorkKind.offerRelease }
+    var isFollowUp: Bool { true }
 
     /// Adds the errand in the commit that refuses a payment. `subject` names the
     /// purchase among its customer's: `app/purchase`.

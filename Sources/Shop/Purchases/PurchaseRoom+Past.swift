@@ -37,6 +37,7 @@ extension PurchaseRoom {
             // The purchase was made. A worker will do the rest.
             realm.ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
+        await realm.worker.followUp()
         let sent =
             jump.notifications == .awaited
             ? await realm.sendJumps(of: clock, since: before, context) : nil

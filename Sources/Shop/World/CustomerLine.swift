@@ -259,7 +259,9 @@ extension Realm {
                 return try body(line).map(Optional.some)
             }
             switch turn {
-            case .commit(let answer?): return .commit(answer)
+            case .commit(let answer?):
+                await worker.followUp()
+                return .commit(answer)
             case .leave(let answer?): return .leave(answer)
             case .commit(nil), .leave(nil):
                 // Checked again, because a clock may have been moved in the

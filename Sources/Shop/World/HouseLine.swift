@@ -3,6 +3,7 @@
 import Commerce
 import Storage
 import StoreWire
+import Work
 
 /// The context of a commit that changes what is administered. It runs at the
 /// home, is audited, and reaches the other clusters before the caller gets its
@@ -56,7 +57,10 @@ extension Realm {
             }
             return try body(HouseLine(writing: writing, wall: wall, who: who))
         }
-        if case .commit = ending, lock != .rows { await bringHouse() }
+        if case .commit = ending {
+            if lock != .rows { await bringHouse() }
+            await worker.followUp()
+        }
         return ending.answer
     }
 }

@@ -34,6 +34,7 @@ extension Realm {
             // The customer has the clock. A worker will do the due work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
+        await worker.followUp()
         wake(customer)
         wakeWorkers()
     }

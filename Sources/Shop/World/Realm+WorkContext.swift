@@ -42,6 +42,8 @@ extension Realm: WorkContext {
 
     package var isAlone: Bool { ports.places.isOneProcess }
 
+    package var repeatsItself: Bool { seed != nil }
+
     static func clockRow(_ reading: any Reading) throws -> ClockRow {
         guard let row = try reading.first(Statement.Realms.clock) else {
             throw StorageFault(.malformedRow, "the realm has no row")

@@ -52,7 +52,7 @@ public final class Realm: Sendable {
     let merchantLimits = MerchantLimits()
     let contentKey: ContentLinkKey
     let contentChecks = ContentChecks()
-    private let seed: Int64?
+    let seed: Int64?
     private let seeded: SeededNumbers?
     private let numbers: NumberBlocks
     let keyRealms: ServerKeyRealms

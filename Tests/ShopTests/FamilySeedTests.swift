@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Commerce
+import StoreWire
+import TestSupport
+import Testing
+
+@testable import Shop
+
+/// A seeded realm repeats itself, also where families are in play, whose members get what
+/// they get from errands.
+@Suite(.onPostgresAlready, .unforgiven, .timeLimit(.minutes(10))) struct FamilySeedTests {
+    /// Alone, and beside the store's worker, which may begin an errand at any time; and on
+    /// PostgreSQL.
+    @Test(arguments: [Seeds.fresh])
+    func `the same seed and commands give families the same history`(seed: UInt64) async throws {
+        let alone = try await FamilyYears(seed).play()
+        #expect(alone.count { $0.hasPrefix("family_shares") } > 10)
+
+        for _ in 1...3 {
+            #expect(try await FamilyYears(seed, isBesideWorker: true).play() == alone)
+        }
+        let cluster = try await PostgresCluster.shared()
+        let places = TestPlaces(server: TestPlaces.Server(conninfo: cluster.conninfo))
+        let other = FamilyYears(seed, isBesideWorker: true, places: places)
+        #expect(try await other.play() == alone)
+    }
+
+    /// What a purchase gives the family is there when the call returns, as everything is
+    /// that a tester causes.
+    @Test func `a seeded realm's calls return when the family has everything`() async throws {
+        let world = try await TestWorld.openWithSubscriptions(seed: 5)
+        let family = try await FamilyWorld(world)
+        try await family.begin()
+        try await family.add("ben")
+
+        try await family.buy("news", "ann")
+
+        #expect(try await family.shown("ben") == "news")
+        try await family.checkMembers()
+    }
+}
+
+/// Two families whose people buy, come and go for some months. No command waits for anything.
+private struct FamilyYears {
+    private let places: TestPlaces
+    private let isBesideWorker: Bool
+    private var random: SeededGenerator
+    private var purchases = 0
+
+    init(_ seed: UInt64, isBesideWorker: Bool = false, places: TestPlaces = TestPlaces()) {
+        (self.isBesideWorker, self.places) = (isBesideWorker, places)
+        random = SeededGenerator(seed)
+    }
+
+    /// Returns what happened.
+    func play() async throws -> [String] {
+        var years = self
+        return try await years.run()
+    }
+
+    private mutating func run() async throws -> [String] {
+        let world = try await TestWorld.openWithSubscriptions(places: places, seed: 11)
+        let working = isBesideWorker ? Task { await world.store.work() } : nil
+        let family = try await FamilyWorld(world)
+        try await family.begin()
+        for (member, organiser) in [("ben", "ann"), ("cat", "ann"), ("eve", "dan")] {
+            try await family.add(member, to: organiser)
+        }
+        for _ in 1...40 {
+            // Some commands are refused, as they come.
+            do { try await command(family) } catch is Refusal {}
+        }
+        working?.cancel()
+        await working?.value
+        return try await world.whole()
+    }
+
+    private mutating func command(_ family: FamilyWorld) async throws {
+        let (realm, context) = (family.world.realm, TestWorld.context)
+        let name = random.one(of: ["ann", "ann", "ben", "cat", "dan", "eve"])
+        let organiser = random.one(of: ["ann", "dan"])
+        let product = random.one(of: ["news", "pro", "premium", "yearly"])
+        switch random.integer(in: 0...11) {
+        case 0...3:
+            purchases += 1
+            try await family.world.buy(
+                product, purchaseID(purchases), price: product == "yearly" ? 39990 : nil,
+                session: try await family.session(name))
+        case 4: try await family.add(name, to: organiser)
+        case 5:
+            try await family.room.leave(
+                try await family.id(organiser), member: try await family.id(name), context)
+        case 6:
+            try await family.room.setSharing(
+                try await family.id(organiser),
+                FamilySharingRequest(isSharing: random.boolean()), context)
+        case 7:
+            guard let sold = try await family.payloads(organiser).last?.transactionId else { return }
+            _ = try await family.world.decide(sold, random.boolean() ? "granted" : "reversed")
+        case 8:
+            let id = try await family.id(organiser)
+            let all = try await realm.subscriptions.list(customer: id).subscriptions
+            guard let first = all.first?.subscriptionId else { return }
+            try await realm.subscriptions.renew(first, context)
+        case 9:
+            // Both families may get what was bought before.
+            try await family.share(random.one(of: ["yearly", "small"]))
+        default: try await family.advance("P1M")
+        }
+    }
+}
