@@ -381,7 +381,7 @@ extension ProvenPurchase {
     fileprivate var isOfSubscription: Bool { facts.type == BookedFacts.subscription }
 
     /// The subscription of a period, as parameters of statements.
-    fileprivate var subscriptionValues: [SQLValue] {
+    var subscriptionValues: [SQLValue] {
         [
             .text(key.root), .text(key.environment.rawValue), .text(key.bundleID),
             .text(facts.originalTransactionID),

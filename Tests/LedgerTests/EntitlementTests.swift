@@ -176,6 +176,45 @@ import Testing
         #expect([inGrace, ended, late] == [["gold"], [], []])
     }
 
+    /// The rule is in Swift and in SQL.
+    @Test func `what is signed about a renewal is news if writing it changes something`()
+        async throws
+    {
+        let book = try await Book.open()
+        let dates: [Int64] = [1, 2]
+        let ends: [Int64?] = [nil, 5, 9]
+        let renewals = dates.flatMap { date in
+            ends.map { end in
+                ProvenRenewal(
+                    signedAt: Book.now.adding(seconds: date),
+                    graceUntil: end.map { Book.now.adding(seconds: $0) })
+            }
+        }
+        for (row, first) in renewals.enumerated() {
+            for (column, second) in renewals.enumerated() {
+                let period = try ProvenPurchase(
+                    Book.payload(row * renewals.count + column), root: Book.root,
+                    environment: .sandbox, bundleID: Book.bundleID.value)
+                let (isNews, isChange) = try await book.storage.write { writing -> (Bool, Bool) in
+                    func kept() throws -> [Int64?] {
+                        let row = try writing.first(
+                            Statement.Grants.renewal, period.subscriptionValues)
+                        return [
+                            try row?.integer("signed_at"),
+                            try row?.optionalInteger("grace_until"),
+                        ]
+                    }
+                    try first.write(of: period, writing)
+                    let before = try kept()
+                    let isNews = try !second.isWritten(of: period, writing)
+                    try second.write(of: period, writing)
+                    return (isNews, try kept() != before)
+                }
+                #expect(isNews == isChange, "\(first) \(second)")
+            }
+        }
+    }
+
     @Test func `renewal information of another subscription is refused`() async throws {
         let book = try await Book.open(grants: Self.rules())
         var payload = JWSRenewalInfoDecodedPayload()

@@ -29,6 +29,23 @@ import Testing
         return try Book.sandbox().transactions.sign(payload)
     }
 
+    /// The notification of a subscription's period, with what is signed about its renewal.
+    private static func period() throws -> String {
+        var renewal = JWSRenewalInfoDecodedPayload()
+        renewal.originalTransactionId = Book.id(1)
+        renewal.signedDate = Book.now
+        let info = try Book.sandbox().transactions.sign(renewal)
+        let transaction = try Book.signed {
+            $0.type = "Auto-Renewable Subscription"
+            $0.appAccountToken = Book.blob
+            $0.expiresDate = Book.now.adding(seconds: 86_400)
+        }
+        let body = try Book.notification(transaction, type: "DID_RENEW") {
+            $0.signedRenewalInfo = info
+        }
+        return body.signedPayload
+    }
+
     /// A history of two notifications a page. Fails as often as `failures` says.
     private func history(_ payloads: [String], failures: Int = 0) {
         let left = Mutex(failures)
@@ -88,6 +105,39 @@ import Testing
                 == Book.now.adding(seconds: 5).adding(milliseconds: -overlap))
         #expect(book.ledger.counts.gapsFilled == 4)
         #expect(try await book.ledger.fillGaps(isStart: true).count == 1)
+    }
+
+    @Test func `a subscription's notification that was received is no gap, and costs no commit`()
+        async throws
+    {
+        let knife = Knife(nil)
+        let book = try await Book.open(
+            asking: store, environments: [.sandbox],
+            storage: CutStorage(storage: try await Shelf.storage(), knife: knife))
+        let payload = try Self.period()
+        _ = try await book.ledger.take(ResponseBodyV2(signedPayload: payload))
+        let calls = knife.calls
+
+        let (_, again) = try await book.ledger.hear(payload, isFromHistory: true)
+        // One look-up.
+        #expect(knife.calls == calls + 1)
+        history([payload])
+        let reports = try await book.ledger.fillGaps()
+
+        #expect(again?.account == Book.blob)
+        #expect(reports == [GapReport(read: 1, refused: 0, isComplete: true, trouble: nil)])
+        #expect(book.ledger.counts.gapsFilled == 0)
+        #expect(book.ledger.counts.taken == 1)
+    }
+
+    @Test func `a subscription's notification that was missed is one gap`() async throws {
+        let book = try await Book.open(asking: store, environments: [.sandbox])
+        history([try Self.period()])
+
+        for _ in 1...2 { _ = try await book.ledger.fillGaps(isStart: true) }
+
+        #expect(book.ledger.counts.gapsFilled == 1)
+        #expect(book.ledger.counts.taken == 1)
     }
 
     @Test func `a reading that was cut goes on at its page`() async throws {

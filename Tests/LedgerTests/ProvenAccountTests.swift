@@ -165,6 +165,47 @@ import Testing
         #expect(try await names("ann", "Sandbox") == ["pro"])
     }
 
+    /// The tester's sandbox is years ahead.
+    @Test func `a sandbox's clock ends nothing that was bought in production`() async throws {
+        let rules = try GrantRules([
+            "gold": [Grant(name: "gold", kind: .entitlement(.subscription(grace: false)))],
+            "coins": [Grant(name: "pro", kind: .entitlement(.forever))],
+            "day": [Grant(name: "pass", kind: .entitlement(.period(Period(1, .day))))],
+        ])
+        let book = try await ledger(
+            FakeStore(), MovedClock(), testers: [Book.blob], grants: rules)
+        for (environment, id) in [(Environment.production, 1), (.sandbox, 2)] {
+            let isAhead = environment == .sandbox
+            for (n, product) in ["gold", "day"].enumerated() {
+                let payload = Book.payload(id * 10 + n) {
+                    $0.productId = product
+                    $0.type = product == "gold" ? "Auto-Renewable Subscription" : "Consumable"
+                    $0.environment = environment.rawValue
+                    $0.purchaseDate = Book.now.adding(seconds: -60)
+                    $0.expiresDate = Book.now.adding(Period(1, .month))
+                    $0.signedDate = isAhead ? Book.now.adding(Period(2, .year)) : Book.now
+                }
+                _ = try await book.ledger.book(
+                    try ProvenPurchase(
+                        payload, root: Book.root, environment: environment,
+                        bundleID: Book.bundleID.value), account: Book.blob)
+            }
+        }
+
+        let mine = try await book.ledger.entitlements(
+            account: Book.blob, environment: "Production")
+        let why = try await book.ledger.reason(
+            account: Book.blob, entitlement: "gold", environment: "Production")
+
+        #expect(mine.entitlements.map(\.name) == ["gold", "pass"])
+        #expect(mine.entitlements.map(\.isActive) == [true, true])
+        #expect(mine.entitlements.map(\.transactionId) == [Book.id(10), Book.id(11)])
+        // A period of the sandbox extends none of production.
+        let day = Book.now.adding(seconds: -60).adding(Period(1, .day))
+        #expect(mine.entitlements.last?.endDate == day)
+        #expect(why.isActive && why.purchases.count == 2)
+    }
+
     @Test func `an earlier door's key is kept as its digest, and still opens the ledger`()
         async throws
     {

@@ -19,21 +19,26 @@ import Testing
     }
 
     private static func facts(_ lines: [Substring]) throws -> [EntitlementFact] {
-        let alone = try lines.map { try fact($0) }
-        return try lines.map { line in
-            let one = try fact(line)
-            let later = alone.filter {
-                $0.subscription == one.subscription
-                    && ($0.purchasedAt, $0.transactionID) > (one.purchasedAt, one.transactionID)
-            }
-            return try fact(line, next: later.min { $0.purchasedAt < $1.purchasedAt })
+        let facts = try lines.map { try fact($0) }
+        let lives = Dictionary(grouping: facts, by: \.subscription).mapValues { facts in
+            SubscriptionLife(facts.map(period), mayStand: true)
+        }
+        return facts.filter { $0.name == "pro" }.map { fact in
+            var fact = fact
+            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? fact.fate
+            return fact
         }
     }
 
-    /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`
-    private static func fact(
-        _ line: Substring, next: EntitlementFact? = nil
-    ) throws -> EntitlementFact {
+    private static func period(_ fact: EntitlementFact) -> SubscriptionLife.Period {
+        SubscriptionLife.Period(
+            transactionID: fact.transactionID, productID: fact.productID,
+            purchasedAt: fact.purchasedAt, expiresAt: fact.expiresAt, isUpgraded: fact.isUpgraded)
+    }
+
+    /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`. With
+    /// `other` it grants something else, or belongs to another account.
+    private static func fact(_ line: Substring) throws -> EntitlementFact {
         let words = line.split(separator: " ").map(String.init)
         func value(_ key: String) -> String? {
             words.firstIndex(of: key).flatMap { words.dropFirst($0 + 1).first }
@@ -47,15 +52,12 @@ import Testing
             default: .period(try #require(Period(iso8601: words[1])))
             }
         return EntitlementFact(
-            name: "pro", lasting: lasting,
+            name: words.contains("other") ? "other" : "pro", lasting: lasting,
             onReversal: words.contains("keep") ? .keep : .remove, transactionID: words[0],
             subscription: value("of") ?? words[0], productID: value("product") ?? "p",
             quantity: value("x").flatMap(Int.init) ?? 1,
             purchasedAt: try #require(instant("bought")), expiresAt: instant("until"),
-            isUpgraded: words.contains("upgraded"),
-            next: instant("next").map { EntitlementFact.Next(at: $0, productID: "p") }
-                ?? next.map { EntitlementFact.Next(at: $0.purchasedAt, productID: $0.productID) },
-            graceUntil: instant("grace-until"),
+            isUpgraded: words.contains("upgraded"), graceUntil: instant("grace-until"),
             revokedAt: instant("revoked"))
     }
 
@@ -124,8 +126,15 @@ import Testing
                 "a 1–5 upgraded, b 5–52 graceEnded"
             ),
             // So does one of another account, or one that grants nothing.
-            ("a grace bought 1 until 8 grace-until 14 next 8", "a 1–8 expired"),
-            ("a subscription bought 1 until 31 upgraded next 5", "a 1–5 upgraded"),
+            (
+                "a grace bought 1 until 8 grace-until 14; b grace of a other bought 8 until 15",
+                "a 1–8 expired"
+            ),
+            (
+                "a subscription bought 1 until 31 upgraded; "
+                    + "b subscription of a other bought 5 until 36",
+                "a 1–5 upgraded"
+            ),
             ("a grace bought 1 until 8 upgraded grace-until 14", "a 1–8 expired"),
             // An upgrade ends at the purchase that replaced it, once that is known.
             ("a subscription bought 1 until 31 upgraded", "a 1–31 expired"),
@@ -155,6 +164,51 @@ import Testing
                 "a subscription bought 1 until 31 upgraded; "
                     + "b subscription of a bought 5 until 36",
                 "a 1–5 upgraded, b 5–36 expired"
+            ),
+            // An upgrade replaces the period that runs, and the one that was charged ahead,
+            // which begins later than the upgrade.
+            (
+                "1 subscription bought 1 until 8; 2 subscription of 1 bought 8 until 38; "
+                    + "3 subscription of 1 product q bought 7 until 37",
+                "1 1–7 upgraded, 3 7–37 expired"
+            ),
+            (
+                "1 grace bought 1 until 8; 2 grace of 1 bought 8 until 38 revoked 6; "
+                    + "3 grace of 1 product q bought 7 until 37 grace-until 40; "
+                    + "4 grace of 1 product q bought 37 until 67 grace-until 70",
+                "1 1–7 upgraded, 3 7–37 expired, 4 37–70 graceEnded"
+            ),
+            // So it does where the one that was charged ahead is of another product, too.
+            (
+                "1 subscription bought 1 until 8; "
+                    + "2 subscription of 1 product r bought 8 until 38; "
+                    + "3 subscription of 1 product q bought 7 until 37",
+                "1 1–7 upgraded, 3 7–37 expired"
+            ),
+            // A period that is bought at that very instant replaces the upgrade.
+            (
+                "1 subscription bought 1 until 8; "
+                    + "2 subscription of 1 product q bought 7 until 37; "
+                    + "3 subscription of 1 bought 8 until 38",
+                "1 1–7 upgraded, 2 7–8 upgraded, 3 8–38 expired"
+            ),
+            // A period that ends with one that was replaced goes on from the one that was not.
+            (
+                "1 subscription bought 1 until 31; "
+                    + "2 subscription of 1 product q bought 1 until 31; "
+                    + "3 subscription of 1 product q bought 31 until 59",
+                "2 1–31 expired, 3 31–59 expired"
+            ),
+            // An upgrade replaces each period that runs.
+            (
+                "1 subscription bought 1 until 31; 2 subscription of 1 bought 12 until 42; "
+                    + "3 subscription of 1 product q bought 21 until 51",
+                "1 1–21 upgraded, 2 12–21 upgraded, 3 21–51 expired"
+            ),
+            // A tester has ended the period that runs with the one that was charged ahead.
+            (
+                "1 grace bought 1 until 8 grace-until 20; 2 grace of 1 bought 8 until 3",
+                "1 1–3 expired"
             ),
         ])
     func `spans of purchases`(purchases: String, expected: String) throws {

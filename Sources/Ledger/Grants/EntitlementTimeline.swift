@@ -16,28 +16,11 @@ struct EntitlementFact: Hashable, Sendable {
     let purchasedAt: Timestamp
     let expiresAt: Timestamp?
     let isUpgraded: Bool
-    /// The next period of the subscription, bought by any account and whether or not it
-    /// grants anything. Nil for the newest one.
-    let next: Next?
+    /// What became of the period, as the others of its subscription show.
+    var fate = SubscriptionLife.Fate()
     /// The end of the subscription's grace period, as last signed.
     let graceUntil: Timestamp?
     let revokedAt: Timestamp?
-
-    struct Next: Hashable, Sendable {
-        /// When it was bought.
-        let at: Timestamp
-        let productID: String
-    }
-
-    /// When another product took its place before its end. A store may sign that of the
-    /// period itself, but need not send it: the customer's next purchase is what it sends.
-    /// Until that is in the books, the period's own end counts.
-    fileprivate var replacedAt: Timestamp? {
-        guard let next, let expiresAt, next.at < expiresAt,
-            isUpgraded || !next.productID.isSame(as: productID)
-        else { return nil }
-        return next.at
-    }
 
     /// When it stops to count because the store has revoked it.
     var reversedAt: Timestamp? { onReversal == .keep ? nil : revokedAt }
@@ -122,26 +105,23 @@ struct EntitlementTimeline: Hashable, Sendable {
     }
 
     private static func subscribed(_ fact: EntitlementFact, _ grace: Bool) -> EntitlementSpan {
+        let start = fact.purchasedAt
         guard let expiresAt = fact.expiresAt else {
-            return EntitlementSpan(
-                fact: fact, start: fact.purchasedAt, until: fact.purchasedAt, end: .noExpiry)
+            return EntitlementSpan(fact: fact, start: start, until: start, end: .noExpiry)
         }
-        if let replacedAt = fact.replacedAt {
+        let ended = min(expiresAt, fact.fate.endedAt ?? expiresAt)
+        if let replacedAt = fact.fate.replacedAt, replacedAt < ended {
             return cut(
-                EntitlementSpan(
-                    fact: fact, start: fact.purchasedAt, until: replacedAt, end: .upgraded))
+                EntitlementSpan(fact: fact, start: start, until: replacedAt, end: .upgraded))
         }
         // A grace period follows the newest paid one, which nothing has replaced.
-        if grace, !fact.isUpgraded, fact.next == nil, let graceUntil = fact.graceUntil,
-            graceUntil > expiresAt
+        if grace, !fact.isUpgraded, fact.fate.isNewest, let graceUntil = fact.graceUntil,
+            graceUntil > ended
         {
             return cut(
-                EntitlementSpan(
-                    fact: fact, start: fact.purchasedAt, until: graceUntil, end: .graceEnded))
+                EntitlementSpan(fact: fact, start: start, until: graceUntil, end: .graceEnded))
         }
-        return cut(
-            EntitlementSpan(
-                fact: fact, start: fact.purchasedAt, until: expiresAt, end: .expired))
+        return cut(EntitlementSpan(fact: fact, start: start, until: ended, end: .expired))
     }
 
     /// Ends a span at the revocation, if that comes first.

@@ -26,7 +26,7 @@ extension Ledger {
         let known = try await timelines(account, environment, nil)
         return AccountEntitlements(
             account: account, environment: environment.rawValue,
-            entitlements: known.timelines.compactMap { $0.wire(at: known.now) })
+            entitlements: known.wires)
     }
 
     /// Returns whether an account has an entitlement, and why. Refusals as for
@@ -38,8 +38,7 @@ extension Ledger {
         let name = try Edge.text(entitlement, "entitlement")
         let environment = try self.environment(environment)
         let known = try await timelines(account, environment, name)
-        let timeline = known.timelines.first
-        let wire = timeline?.wire(at: known.now)
+        let wire = known.wires.first
         let products = configuration.grants.products.filter { _, grants in
             grants.contains { $0.kindWord == GrantKind.entitlement && $0.name == name }
         }.map(\.key.value).sorted()
@@ -47,7 +46,7 @@ extension Ledger {
             account: account, environment: environment.rawValue, name: name,
             isActive: wire?.isActive ?? false,
             why: wire?.why ?? Self.missing(name, products),
-            purchases: timeline?.spans.map(\.wire) ?? [], grantedBy: products)
+            purchases: known.flatMap { $0.timeline.spans.map(\.wire) }, grantedBy: products)
     }
 
     private static func missing(_ name: String, _ products: [String]) -> String {
@@ -94,40 +93,91 @@ extension Ledger {
         ])
     }
 
+    /// The timelines of an account, or of one entitlement, each with the time by which it is
+    /// judged. Of a tester, those of production come first.
     private func timelines(
         _ account: String, _ environment: Environment, _ name: String?
-    ) async throws -> (timelines: [EntitlementTimeline], now: Timestamp) {
-        var environments = [environment]
+    ) async throws -> [JudgedTimeline] {
         let testers = configuration.accounts.sandboxTesters
-        if environment == .production, testers.contains(AccountName(account)) {
-            environments.append(.sandbox)
+        guard environment == .production, testers.contains(AccountName(account)) else {
+            let rows = try await storage.find(
+                Statement.Grants.entitlements,
+                [.text(account), .text(environment.rawValue), .optional(name)])
+            return try judged(rows, in: environment)
         }
-        let asked = environments.map { environment -> [SQLValue] in
-            [.text(account), .text(environment.rawValue), .optional(name)]
-        }
-        let rows: [Row]
-        if asked.count == 1, let only = asked.first {
-            rows = try await storage.find(Statement.Grants.entitlements, only)
-        } else {
-            rows = try await storage.lookUp { reading in
-                try asked.flatMap { try reading.query(Statement.Grants.entitlements, $0) }
+        let both = [environment, Environment.sandbox]
+        let found = try await storage.lookUp { reading in
+            try both.map { environment in
+                try reading.query(
+                    Statement.Grants.entitlements,
+                    [.text(account), .text(environment.rawValue), .optional(name)])
             }
         }
-        // A subscription is listed for each of its periods that was shared.
-        var known: Set<EntitlementFact> = []
-        let facts = try rows.map { try EntitlementFact($0) }.filter { known.insert($0).inserted }
+        return try zip(found, both).flatMap { try judged($0, in: $1) }
+    }
+
+    private func judged(_ rows: [Row], in environment: Environment) throws -> [JudgedTimeline] {
+        let isProduction = environment == .production
+        let own = try EntitlementFact.all(rows, mayStand: !isProduction)
         var now = ports.wall.now
-        if environments != [.production] {
-            for row in rows {
-                now = max(now, Timestamp(milliseconds: try row.integer("signed_at")))
-            }
+        if !isProduction { now = own.reduce(now) { max($0, $1.signedAt) } }
+        return EntitlementTimeline.all(own.map(\.fact)).map {
+            JudgedTimeline(timeline: $0, now: now)
         }
-        return (EntitlementTimeline.all(facts), now)
+    }
+}
+
+/// An entitlement in one environment, with the time by which it is judged.
+private struct JudgedTimeline {
+    let timeline: EntitlementTimeline
+    let now: Timestamp
+
+    var wire: LedgerEntitlement? { timeline.wire(at: now) }
+}
+
+extension [JudgedTimeline] {
+    /// One answer for each name: the first that is active, or else the first.
+    fileprivate var wires: [LedgerEntitlement] {
+        Dictionary(grouping: compactMap(\.wire), by: \.name).sorted { $0.key < $1.key }
+            .compactMap { _, wires in wires.first(where: \.isActive) ?? wires.first }
     }
 }
 
 extension EntitlementFact {
-    init(_ row: Row) throws {
+    /// The facts of rows of ``Statement/Grants/entitlements``, with the dates of their
+    /// signatures. `mayStand`: whether the store's clock may stand.
+    fileprivate static func all(
+        _ rows: [Row], mayStand: Bool
+    ) throws -> [(fact: EntitlementFact, signedAt: Timestamp)] {
+        var periods: [String: [SubscriptionLife.Period]] = [:]
+        // A subscription is listed for each of its periods that was shared.
+        var facts: [(fact: EntitlementFact, signedAt: Timestamp)] = []
+        var known: Set<EntitlementFact> = []
+        for row in rows {
+            if try row.optionalText("name") == nil {
+                periods[try subscription(row), default: []].append(try .init(row))
+            } else {
+                let fact = try EntitlementFact(row)
+                let signedAt = Timestamp(milliseconds: try row.integer("signed_at"))
+                if known.insert(fact).inserted { facts.append((fact, signedAt)) }
+            }
+        }
+        let lives = periods.mapValues { SubscriptionLife($0, mayStand: mayStand) }
+        return facts.map { fact, signedAt in
+            var fact = fact
+            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? fact.fate
+            return (fact, signedAt)
+        }
+    }
+
+    private static func subscription(_ row: Row) throws -> String {
+        try [
+            row.text("root"), row.text("environment"), row.text("bundle_id"),
+            row.text("original_transaction_id"),
+        ].joined(separator: " ")
+    }
+
+    private init(_ row: Row) throws {
         guard let policy = Grant.Reversal(rawValue: try row.text("on_reversal")) else {
             throw StorageFault(.malformedRow, "a grant has no policy")
         }
@@ -145,29 +195,27 @@ extension EntitlementFact {
         name = try row.text("name")
         onReversal = policy
         transactionID = try row.text("transaction_id")
-        subscription = try [
-            row.text("root"), row.text("bundle_id"), row.text("original_transaction_id"),
-        ].joined(separator: " ")
+        subscription = try Self.subscription(row)
         productID = try row.text("product_id")
         quantity = Int(try row.integer("quantity"))
         purchasedAt = Timestamp(milliseconds: try row.integer("purchased_at"))
         expiresAt = try instant("expires_at")
         isUpgraded =
             try row.value("is_upgraded") == .null ? false : row.boolean("is_upgraded")
-        next = try row.optionalText("next_period").map { try Next($0) }
         graceUntil = try instant("grace_until")
         revokedAt = try instant("revoked_at")
     }
 }
 
-extension EntitlementFact.Next {
-    /// `text`: the purchase date in milliseconds, and the product after a space.
-    fileprivate init(_ text: String) throws {
-        let parts = text.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, let date = Int64(parts[0]) else {
-            throw StorageFault(.malformedRow, "a next period without a date or a product")
-        }
-        self.init(at: Timestamp(milliseconds: date), productID: String(parts[1]))
+extension SubscriptionLife.Period {
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            transactionID: try row.text("transaction_id"),
+            productID: try row.text("product_id"),
+            purchasedAt: Timestamp(milliseconds: try row.integer("purchased_at")),
+            expiresAt: try row.optionalInteger("expires_at").map(Timestamp.init(milliseconds:)),
+            isUpgraded: try row.value("is_upgraded") == .null
+                ? false : row.boolean("is_upgraded"))
     }
 }
 

@@ -24,12 +24,7 @@ struct PeriodOrder: Comparable {
     /// As SQL counts it.
     private var length: Int { transactionID.unicodeScalars.count }
 
-    /// The same order in SQL, of a table by its short name.
-    static func columns(_ table: String) -> String {
-        "\(table).purchased_at, length(\(table).transaction_id), \(table).transaction_id"
-    }
-
-    /// Its opposite, in a query of one table.
+    /// The opposite order in SQL.
     static let newestFirst =
         "purchased_at DESC, length(transaction_id) DESC, transaction_id DESC"
 }

@@ -23,4 +23,15 @@ struct ProvenRenewal: Hashable, Sendable {
                 "grace_until": .optional(graceUntil?.milliseconds),
             ]))
     }
+
+    /// Returns whether ``write(of:_:)`` would change nothing.
+    func isWritten(of purchase: ProvenPurchase, _ reading: any Reading) throws -> Bool {
+        let kept = try reading.first(Statement.Grants.renewal, purchase.subscriptionValues)
+        guard let kept else { return false }
+        let keptAt = try kept.integer("signed_at")
+        guard keptAt == signedAt.milliseconds else { return keptAt > signedAt.milliseconds }
+        // The rule of `putRenewal`.
+        let keptUntil = try kept.optionalInteger("grace_until") ?? 0
+        return keptUntil <= graceUntil?.milliseconds ?? 0
+    }
 }

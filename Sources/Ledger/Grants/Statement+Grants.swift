@@ -41,37 +41,27 @@ extension Statement {
             RETURNING signed_at
             """)
 
+        static let renewal = Statement.one("renewals.one", of: LedgerSchema.renewals)
+
         private static let shared = """
             o.root, o.environment, o.bundle_id, o.transaction_id, o.name, o.lasting,
                 o.period, o.on_reversal
             """
 
-        /// When the period after `p` of the same subscription was bought, and of which
-        /// product it is, with a space between: one look-up for both. Its account does not
-        /// matter, and neither does what it grants. The first comparison is one with a column
-        /// of the index, which the second is not.
-        private static let nextPeriod = """
-            SELECT CAST(n.purchased_at AS TEXT) || ' ' || n.product_id FROM purchases n
-            WHERE n.original_transaction_id = p.original_transaction_id
-                AND n.product_type = '\(BookedFacts.subscription)'
-                AND \(Shares.isSameApp("n", "p"))
-                AND n.purchased_at >= p.purchased_at
-                AND (\(PeriodOrder.columns("n"))) > (\(PeriodOrder.columns("p")))
-            ORDER BY \(PeriodOrder.columns("n")) LIMIT 1
-            """
-
         /// All facts of an account's entitlements, or of one entitlement, shared ones
         /// included. Of a subscription every period is shared once one is. A subscription
         /// of which several periods were shared is listed for each of them.
+        ///
+        /// Rows without a name follow: all periods of the account's subscriptions, also
+        /// those that belong to another account or to none, or that grant nothing.
         static let entitlements = Statement(
             "grants.entitlements", [.text, .text, .text],
             """
-            SELECT g.name, g.lasting, g.period, g.on_reversal, g.root,
+            WITH granted AS (
+            SELECT g.name, g.lasting, g.period, g.on_reversal, g.root, g.environment,
                 g.bundle_id, g.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
-                r.grace_until,
-                CASE WHEN g.lasting IN ('grace', 'subscription') THEN (
-                    \(nextPeriod)) END AS next_period
+                r.grace_until
             FROM (
                 SELECT \(shared) FROM grants o
                 WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
@@ -101,7 +91,21 @@ extension Statement {
             LEFT JOIN renewals r ON r.root = g.root AND r.environment = g.environment
                 AND r.bundle_id = g.bundle_id
                 AND r.original_transaction_id = p.original_transaction_id
-            WHERE CAST($3 AS TEXT) IS NULL OR g.name = $3
+            WHERE CAST($3 AS TEXT) IS NULL OR g.name = $3)
+            SELECT * FROM granted
+            UNION ALL
+            SELECT NULL, NULL, NULL, NULL, p.root, p.environment, p.bundle_id,
+                p.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
+                p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded, NULL
+            FROM (
+                SELECT DISTINCT root, environment, bundle_id, original_transaction_id
+                FROM granted WHERE lasting IN ('grace', 'subscription')
+            ) s
+            JOIN purchases p ON p.original_transaction_id = s.original_transaction_id
+                AND p.product_type = '\(BookedFacts.subscription)'
+                AND \(Shares.isSameApp("p", "s"))
+            LEFT JOIN terms t ON t.root = p.root AND t.environment = p.environment
+                AND t.bundle_id = p.bundle_id AND t.transaction_id = p.transaction_id
             """)
 
         /// A page of the purchases of a product that accounts have and that have granted
@@ -133,7 +137,9 @@ extension Statement {
             ORDER BY p.product_id, p.environment
             """)
 
-        static let all = [insert, turn, putTerms, putRenewal, entitlements, lacking, products]
+        static let all = [
+            insert, turn, putTerms, putRenewal, renewal, entitlements, lacking, products,
+        ]
     }
 
     /// Statements about books of credits.

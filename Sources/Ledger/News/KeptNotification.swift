@@ -62,19 +62,22 @@ struct KeptNotification: Hashable, Sendable {
 
     var key: [SQLValue] { [.text(root), .text(id)] }
 
-    /// Keeps the notification once, and owes its copies. `refusal`: why its purchase
-    /// is not booked. `isErased`: its account was erased, so its contents are not kept.
+    /// Keeps the notification once, and owes its copies. Returns whether it was not known.
+    /// `refusal`: why its purchase is not booked. `isErased`: its account was erased, so its
+    /// contents are not kept.
+    @discardableResult
     func write(
         _ writing: any Writing, refusal: String?, forwardsTo urls: [String],
         isErased: Bool = false
-    ) throws {
+    ) throws -> Bool {
         let row = row(refusal, payload: isErased ? ErasedAccount.payload : payload)
         let isNew = try writing.first(Statement.News.keep, row) != nil
-        guard isNew else {
-            return try writing.execute(Statement.News.judge, key + [.optional(refusal)])
+        if !isNew {
+            try writing.execute(Statement.News.judge, key + [.optional(refusal)])
+        } else if !urls.isEmpty {
+            try writing.insertMany(Statement.Forwards.owe, urls.map(forward))
         }
-        guard !urls.isEmpty else { return }
-        try writing.insertMany(Statement.Forwards.owe, urls.map(forward))
+        return isNew
     }
 
     /// An empty text counts as none.

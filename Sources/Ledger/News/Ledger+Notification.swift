@@ -41,25 +41,24 @@ extension Ledger {
                 try prover.renewal($0, of: purchase, wall: now)
             }
         }
-        if renewal == nil, let known = try await known(kept, proven.purchase) {
-            return (proven, known.purchase)
-        }
         let booking = proven.purchase.map {
             Booking(
                 proven: $0, account: $0.account, recordedAt: now, rules: configuration.grants,
                 renewal: renewal, outbox: outbox)
         }
+        if let known = try await known(kept, booking) { return (proven, known.purchase) }
         let urls = configuration.forwardsTo
         do {
-            let booked = try await commit { writing -> BookedPurchase? in
+            let (booked, isNew) = try await commit { writing -> (BookedPurchase?, Bool) in
                 let booked = try booking?.write(writing)
                 let isErased = booked?.account.map(ErasedAccount.isOne) ?? false
-                try kept.write(
+                let isNew = try kept.write(
                     writing, refusal: nil, forwardsTo: isErased ? [] : urls,
                     isErased: isErased)
-                return booked
+                return (booked, isNew)
             }
-            if isFromHistory { figures.countGap() }
+            // One that was kept before was not missed.
+            if isFromHistory, isNew { figures.countGap() }
             if let booked {
                 figures.countTaken()
                 if !grantsNothing { news.tell(booked.account, storage) }
@@ -83,19 +82,28 @@ extension Ledger {
     /// A repeated notification without news costs no commit. Nil if there is
     /// something to write.
     private func known(
-        _ kept: KeptNotification, _ proven: ProvenPurchase?
+        _ kept: KeptNotification, _ booking: Booking?
     ) async throws -> Known? {
-        let (row, booked) = try await storage.lookUp { reading in
-            (
-                try reading.first(Statement.News.find, kept.key),
-                try proven.flatMap { try Booking.find($0.key, reading, at: kept.receivedAt) }
-            )
+        try await storage.lookUp { reading -> Known? in
+            guard let row = try reading.first(Statement.News.find, kept.key),
+                try row.optionalText("refusal") == nil
+            else { return nil }
+            guard let booking else { return Known(purchase: nil) }
+            return try booking.written(reading).map { Known(purchase: $0) }
         }
-        guard let row, try row.optionalText("refusal") == nil else { return nil }
-        guard let proven else { return Known(purchase: nil) }
-        guard let booked,
-            try Taking.decide(booked, proven, account: proven.account) == .nothing
+    }
+}
+
+extension Booking {
+    /// Returns the purchase if the books have all that is proven of it and of the renewal
+    /// of its subscription. Nil if there is something to write.
+    fileprivate func written(_ reading: any Reading) throws -> BookedPurchase? {
+        guard let known = try Self.find(proven.key, reading, at: recordedAt) else { return nil }
+        // A period of nobody may go to the account of its subscription by now.
+        let claim = try known.account == nil ? holder(reading) : nil
+        guard try Taking.decide(known, proven, account: claim) == .nothing,
+            try renewal?.isWritten(of: proven, reading) ?? true
         else { return nil }
-        return Known(purchase: booked)
+        return known
     }
 }

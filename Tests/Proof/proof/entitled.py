@@ -50,18 +50,53 @@ def subscribed_until(purchase, grant, own):
     terms = purchase["terms"]
     if terms is None or terms["expires_at"] is None:
         return purchase["purchased_at"]
-    end = terms["expires_at"]
-    place = (purchase["purchased_at"], number_of(purchase))
-    later = [each for each in own if (each["purchased_at"], number_of(each)) > place]
-    following = min(
-        later, key=lambda each: (each["purchased_at"], number_of(each)), default=None)
-    if following is not None and following["purchased_at"] < end and (
-            terms["is_upgraded"] or following["product_id"] != purchase["product_id"]):
-        return following["purchased_at"]
+    replaced, ended, newest = life_of(own)
+    number = number_of(purchase)
+    end = min(terms["expires_at"], ended.get(number, FOREVER))
+    if replaced.get(number, FOREVER) < end:
+        return replaced[number]
     grace = purchase["grace_until"]
-    if grant["lasting"] == "grace" and grace is not None and grace > end and not later:
-        return grace
+    if grant["lasting"] == "grace" and grace is not None and grace > end and newest == number:
+        return end if terms["is_upgraded"] else grace
     return end
+
+
+def life_of(own):
+    """What became of the periods of a subscription, by their numbers: when another one took
+    its place, when a tester ended it earlier than signed, and which is the newest."""
+    replaced, ended, newest = {}, {}, None
+    known = []
+    for one in sorted(own, key=lambda each: (each["purchased_at"], number_of(each))):
+        number, start, terms = number_of(one), one["purchased_at"], one["terms"] or {}
+        # The periods that it goes on from. If each was replaced, it was charged ahead, and
+        # was replaced with them; unless it was bought later than that.
+        before = [each for each in known if end_of(each) == start]
+        later = any(number_of(each) > number for each in known
+                    if number_of(each) not in replaced and end_of(each) >= start)
+        stands = one.get("environment") != "Production"
+        if before and all(number_of(each) in replaced for each in before) and (
+                later or not stands):
+            replaced[number] = start
+        else:
+            newest = number
+            for each in known:
+                if number_of(each) in replaced:
+                    continue
+                marked = (each["terms"] or {}).get("is_upgraded")
+                if start < end_of(each) and (
+                        marked or each["product_id"] != one["product_id"]):
+                    replaced[number_of(each)] = start
+                end = terms.get("expires_at")
+                if end is not None and end < start and end_of(each) == start and (
+                        each["terms"] or {}).get("expires_at") is not None:
+                    ended[number_of(each)] = end
+        known.append(one)
+    return replaced, ended, newest
+
+
+def end_of(purchase):
+    end = (purchase["terms"] or {}).get("expires_at")
+    return purchase["purchased_at"] if end is None else end
 
 
 def reach(spans, now):

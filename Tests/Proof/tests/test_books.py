@@ -308,6 +308,24 @@ class EntitledTests(unittest.TestCase):
         (spans,) = entitled.spans_of([first, second], self.RULES).values()
         self.assertEqual(spans, [(START, START), (START, START + 7 * DAY)])
 
+    def test_an_upgrade_replaces_what_was_charged_ahead(self):
+        week, month = START + 7 * DAY, 30 * DAY
+        upgrade = {**subscribed("3", week - 9, week - 9 + month), "product_id": "other"}
+        first, ahead = subscribed("1", START, week), subscribed("2", week, week + month)
+        periods = {("s1",): [first, ahead, upgrade]}
+        (spans,) = entitled.spans_of([first, ahead], self.RULES, periods).values()
+        self.assertEqual(spans, [(START, week - 9), (week, week)])
+        bought_then = {**ahead, "transaction_id": "4"}
+        periods = {("s1",): [first, bought_then, upgrade]}
+        (spans,) = entitled.spans_of([first, bought_then], self.RULES, periods).values()
+        self.assertEqual(spans, [(START, week - 9), (week, week + month)])
+
+    def test_a_tester_ends_what_was_charged_ahead(self):
+        week = START + 7 * DAY
+        first, ahead = subscribed("1", START, week), subscribed("2", week, START + DAY)
+        (spans,) = entitled.spans_of([first, ahead], self.RULES).values()
+        self.assertEqual(spans[0], (START, START + DAY))
+
     def test_the_ninth_purchase_comes_before_the_tenth(self):
         lower = subscribed("9", START, START + 7 * DAY, is_upgraded=True)
         higher = subscribed("10", START, START + 7 * DAY)
@@ -318,8 +336,8 @@ class EntitledTests(unittest.TestCase):
         week = START + 7 * DAY
         first = subscribed("1", START, week, week + DAY)
         upgraded = subscribed("1", START, week, is_upgraded=True)
-        periods = {("s1",): [first, subscribed("2", START + DAY, week + 2)]}
         for own, wanted in [(first, week), (upgraded, START + DAY)]:
+            periods = {("s1",): [own, subscribed("2", START + DAY, week + 2)]}
             (spans,) = entitled.spans_of([own], self.RULES, periods).values()
             self.assertEqual(spans, [(START, wanted)])
 
