@@ -99,9 +99,10 @@ extension CatalogueReader {
             }
             let (subject, otherwise) = ("a billing plan", "the plan is left out")
             guard let price = price(entry, of: subject, otherwise: otherwise) else { continue }
+            // The price of all parts.
             let commitment =
                 entry["commitmentDisplayPrice"] == nil
-                ? price
+                ? price * (kind == .monthly ? Commitment.periods : 1)
                 : self.price(
                     entry, "commitmentDisplayPrice", of: subject, otherwise: otherwise)
             guard let commitment else { continue }

@@ -191,6 +191,17 @@ import Testing
         #expect(warnings.count == 2)
     }
 
+    @Test func `a year by the month costs twelve parts, unless the file says otherwise`() throws {
+        let (terms, _) = try offers(
+            "billingPlans",
+            """
+            [{"billingPlanType": "BILLED_UPFRONT", "displayPrice": "50"},
+             {"billingPlanType": "MONTHLY", "displayPrice": "5"}]
+            """, period: "P1Y")
+
+        #expect(terms.billingPlans.map(\.commitmentPrice.milliunits) == [50_000, 60_000])
+    }
+
     @Test func `settings are the world's switches`() throws {
         let file = try file(
             """

@@ -159,6 +159,7 @@ import Testing
         let elsewhere = try await rig.object("key", "create", "-o", "other.p8")
 
         #expect(unknown.status == 1 && unknown.errors.contains("serverKeyUnknown"))
+        #expect(unknown.errors.contains("looks like a key of the App Store"))
         #expect(taken.status == 73 && taken.errors.contains("fileExists"), "\(taken.errors)")
         #expect(long.status == 64 && long.errors.contains("lifetimeInvalid"))
         #expect((elsewhere["file"] as? String)?.hasSuffix("/other.p8") == true)

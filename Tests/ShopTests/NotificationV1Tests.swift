@@ -99,6 +99,20 @@ import Work
         #expect(receipt.purchases.count == 2)
     }
 
+    @Test func `a subscription that is cancelled in its grace period is named`() async throws {
+        let world = try await world()
+        _ = try await world.secret()
+        let body = try #require(
+            try await run(["grace", "buy:news", "fail", "month", "off"], world).last {
+                $0["notification_type"] as? String == "DID_CHANGE_RENEWAL_STATUS"
+            })
+
+        #expect(body["auto_renew_product_id"] as? String == "news")
+        #expect(body["expiration_intent"] as? Int == 1)
+        let unified = try #require(body["unified_receipt"] as? Object)
+        #expect((unified["pending_renewal_info"] as? [Object])?.isEmpty != false)
+    }
+
     @Test func `an upgrade cancels first, and is sent again as a whole`() async throws {
         let world = try await world()
         _ = try await run(["buy:news"], world)

@@ -95,6 +95,73 @@ import Testing
         #expect(after.commitmentRenewalBillingPlanType == "BILLED_UPFRONT")
     }
 
+    private func renewal(
+        _ world: TestWorld, of name: String? = nil
+    ) async throws -> JWSRenewalInfoDecodedPayload {
+        let id = try await world.realm.purchases.listTransactions(customer: name).transactions
+            .last?.payload.transactionId
+        let statuses = try await world.merchant().statuses(of: try #require(id), only: [])
+        return try world.renewal(statuses.data.first?.lastTransactions.first?.signedRenewalInfo)
+    }
+
+    @Test(arguments: ["refund", "expire", "fail"])
+    func `a commitment that is over is not renewed`(how: String) async throws {
+        let (world, session) = try await open()
+        let sold = try world.verified(try await buy(world, session, 1).signedTransaction)
+        let (room, id) = (world.realm.subscriptions, try await world.subscription())
+        #expect(try await renewal(world).autoRenewStatus == 1)
+        let byHand = try await world.realm.merchant.signNotification(
+            SignNotificationRequest(
+                bundleId: TestWorld.bundleID.value, notificationType: "EXPIRED",
+                subtype: "VOLUNTARY", transactionId: sold.transactionId),
+            TestWorld.context)
+        let foretold = try world.renewal(
+            try world.opened(byHand.signedPayload).data?.signedRenewalInfo)
+
+        switch how {
+        case "refund": _ = try await world.decide(id, "granted", "full")
+        case "expire": try await room.expire(id, TestWorld.context)
+        default:
+            try await room.failBilling(of: id, true, TestWorld.context)
+            for _ in 1...4 { try await world.jump(Period(1, .month)) }
+        }
+
+        for renewal in [foretold, try await renewal(world)] {
+            #expect(renewal.autoRenewStatus == 0 && renewal.renewalPrice == nil)
+            #expect(renewal.currency == nil)
+            let info = try #require(renewal.commitmentInfo)
+            #expect(info.commitmentAutoRenewStatus == 0 && info.commitmentRenewalDate == nil)
+        }
+    }
+
+    @Test func `a renewal that begins a commitment says so`() async throws {
+        let (world, session) = try await open()
+        _ = try await buy(world, session, 1, price: 4990, plan: nil, product: "news")
+        #expect(try await renewal(world).renewalBillingPlanType == nil)
+
+        _ = try await buy(world, session, 2)
+
+        let renewal = try await renewal(world)
+        #expect(renewal.autoRenewProductId == "year" && renewal.renewalPrice == 4490)
+        #expect(renewal.renewalBillingPlanType == "MONTHLY" && renewal.commitmentInfo == nil)
+    }
+
+    @Test func `a member of the family is shown no price of a commitment`() async throws {
+        let (world, _) = try await open()
+        let family = try await FamilyWorld(world)
+        try await family.begin()
+        try await family.share("year")
+        try await family.add("ben")
+
+        _ = try await buy(world, try await family.session("ann"), 1)
+        try await family.work()
+
+        let shared = try await renewal(world, of: try await family.id("ben"))
+        #expect(shared.renewalBillingPlanType == "MONTHLY" && shared.autoRenewStatus == 1)
+        #expect(shared.renewalPrice == nil && shared.currency == nil)
+        #expect(shared.commitmentInfo?.commitmentRenewalPrice == nil)
+    }
+
     @Test func `what is not sold in parts is refused`() async throws {
         let (world, session) = try await open()
         #expect(

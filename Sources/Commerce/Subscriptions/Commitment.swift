@@ -70,9 +70,11 @@ extension SubscribedPeriod {
 }
 
 extension Subscription {
-    /// Whether the period after the current one is a part of the same commitment.
+    /// Whether the period after the current one is a part of the same commitment, which
+    /// ends with the subscription.
     public var isCommitted: Bool {
+        guard !hasEnded else { return false }
         // A part that was given back is not charged again by itself.
-        current.nextPart != nil && (givenBack == nil || renewal.isOn)
+        return current.nextPart != nil && (givenBack == nil || renewal.isOn)
     }
 }

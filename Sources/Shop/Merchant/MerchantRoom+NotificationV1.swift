@@ -40,9 +40,8 @@ extension MerchantRoom {
             try $0.first(Statement.Catalogues.sharedSecret, [.text(bundleID.value)])
         }?.optionalText("shared_secret")
         if facts.type == .autoRenewable {
-            let renewal = pending.first {
-                $0.originalTransactionID == facts.originalID.description
-            }
+            let renewal = holdings.renewal(
+                of: facts.originalID, environment: environment, at: now)
             body.originalTransactionID = facts.originalID.value
             body.autoRenewProductID = renewal?.autoRenewProductID
             body.isRenewing = renewal?.isOn ?? false

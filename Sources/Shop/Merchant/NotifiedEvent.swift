@@ -167,5 +167,9 @@ struct NotifiedEvent {
     private func switchOff(_ renewal: inout JWSRenewalInfoDecodedPayload) {
         renewal.autoRenewStatus = 0
         (renewal.renewalPrice, renewal.currency) = (nil, nil)
+        // A commitment ends with its subscription.
+        guard type == "EXPIRED" || isRevocation else { return }
+        renewal.commitmentInfo?.commitmentAutoRenewStatus = 0
+        renewal.commitmentInfo?.commitmentRenewalDate = nil
     }
 }

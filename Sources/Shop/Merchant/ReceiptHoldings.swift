@@ -59,6 +59,15 @@ struct ReceiptHoldings: Sendable {
             PendingRenewal(row.renewalInfo(environment: environment, signedAt: now))
         }
     }
+
+    /// What happens to one subscription next. Nil if the customer has none.
+    func renewal(
+        of original: TransactionID, environment: Environment, at now: Timestamp
+    ) -> PendingRenewal? {
+        subscriptions.first { $0.subscription.originalID == original }.flatMap { row in
+            PendingRenewal(row.renewalInfo(environment: environment, signedAt: now))
+        }
+    }
 }
 
 extension ReceiptTransaction {

@@ -79,6 +79,9 @@ extension SubscriptionRow {
         }
         if let end = subscription.current.commitmentEnd {
             state(end, renewal, in: &payload)
+        } else if renewal.isCommitted {
+            // The first commitment begins with the next period.
+            payload.renewalBillingPlanType = BillingPlan.Kind.monthly.rawValue
         }
         payload.priceIncreaseStatus = subscription.increase.map { $0.isAgreed ? 1 : 0 }
         state(subscription.state(at: signedAt), in: &payload)
@@ -86,7 +89,7 @@ extension SubscriptionRow {
     }
 
     /// Until its end, a commitment is charged whatever the customer chose for the
-    /// time after it.
+    /// time after it. One that is over is renewed at no date.
     private func state(
         _ end: Timestamp, _ renewal: Renewal, in payload: inout JWSRenewalInfoDecodedPayload
     ) {
@@ -95,14 +98,16 @@ extension SubscriptionRow {
         info.commitmentAutoRenewProductId = renewal.productID.value
         info.commitmentAutoRenewStatus = renewal.isOn ? 1 : 0
         info.commitmentRenewalBillingPlanType = plan.rawValue
-        info.commitmentRenewalDate = end
-        info.commitmentRenewalPrice = subscription.shownPrice.amount.milliunits
+        info.commitmentRenewalDate = subscription.hasEnded ? nil : end
+        info.commitmentRenewalPrice =
+            isShared ? nil : subscription.shownPrice.amount.milliunits
         payload.commitmentInfo = info
         payload.renewalBillingPlanType = plan.rawValue
         guard subscription.isCommitted else { return }
         payload.renewalBillingPlanType = BillingPlan.Kind.monthly.rawValue
         payload.autoRenewProductId = subscription.current.productID.value
         payload.autoRenewStatus = 1
+        if isShared { return }
         let price = subscription.nextShownPrice
         payload.renewalPrice = price.amount.milliunits
         payload.currency = price.currency.code

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import SignedData
 import StoreWire
 
 /// Options that select a server key whose private half is on this machine.
@@ -30,9 +31,16 @@ struct LocalKeyOptions: ParsableArguments {
             return found
         }
         guard let key, keys.isEmpty else { throw Self.noFile(keys.last?.path) }
+        let isOfficial = ServerKey.looksOfficial(key)
         throw Failure(
-            .no, "serverKeyUnknown", "The realm has no key `\(key)` in use.", field: "--key",
-            rule: "a server key that was not revoked", remedy: "list the keys with `key list`")
+            .no, "serverKeyUnknown",
+            isOfficial
+                ? "`\(key)` looks like a key of the App Store, which opens no store of Shopkeeper."
+                : "The realm has no key `\(key)` in use.",
+            field: "--key", rule: "a server key that was not revoked",
+            remedy: isOfficial
+                ? "create a key of the store's own with `key create`"
+                : "list the keys with `key list`")
     }
 
     private static func noFile(_ path: String?) -> Failure {
