@@ -42,7 +42,7 @@ package final class JumpTurn: Sendable {
     }
 
     /// Takes the turn when it is free.
-    func enter() async {
+    package func enter() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.isTaken {
@@ -57,7 +57,7 @@ package final class JumpTurn: Sendable {
     }
 
     /// Passes the turn on.
-    func leave() {
+    package func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.waiting.isEmpty {
                 state.isTaken = false

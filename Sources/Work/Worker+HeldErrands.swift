@@ -53,7 +53,7 @@ extension Worker {
                 try Task.checkCancellation()
                 let page = try await page(of: kind, beyond: last, in: index)
                 isOwed = isOwed || !page.isEmpty
-                let found = page.filter { !held.tried.contains($0) }
+                let found = Self.oneEach(page.filter { !held.tried.contains($0) })
                 let taken = try await take(found, kind, in: index)
                 held.tried.formUnion(taken.map { [$0.key[0], $0.key[2]] })
                 await runAll(taken)
@@ -74,6 +74,16 @@ extension Worker {
             group.cancelAll()
         }
         return .waited
+    }
+
+    /// The first one of each customer. It may do what the others are for.
+    private static func oneEach(_ found: [[SQLValue]]) -> [[SQLValue]] {
+        let realms = SQLValue.integer(0)
+        var customers: Set<SQLValue> = []
+        return found.filter { key in
+            guard let customer = key.first, customer != realms else { return true }
+            return customers.insert(customer).inserted
+        }
     }
 
     private func page(

@@ -85,7 +85,7 @@ private struct FamilyYears {
         let organiser = random.one(of: ["ann", "dan"])
         let product = random.one(of: ["news", "pro", "premium", "yearly"])
         let member = random.one(of: ["ben", "cat", "eve"])
-        switch random.integer(in: 0...13) {
+        switch random.integer(in: 0...14) {
         case 0...3: try await buy(product, name, family)
         case 4...6: try await family.add(member, to: organiser)
         case 7:
@@ -109,6 +109,12 @@ private struct FamilyYears {
         case 11:
             // Both families may get what was bought before.
             try await family.share(random.one(of: ["yearly", "small"]))
+        case 12:
+            // All of them in one call.
+            try await realm.subscriptions.changeAll(
+                BulkChangeRequest(
+                    requestId: purchaseID(900 + purchases), productId: "news", extendByDays: 1),
+                bundleID: TestWorld.bundleID.value, context)
         default: try await family.advance("P1M")
         }
     }

@@ -139,6 +139,33 @@ import Testing
                 + "GRACE_PERIOD_EXPIRED,DID_RENEW/BILLING_RECOVERY")
     }
 
+    @Test func `a member who lost an upgrade is shown that, not what was charged ahead`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await run("offer:small join buy:small renew buy:news buy:trial", family)
+
+        let shown = try await shown("ben", family)
+
+        #expect(shown.status == 5 && shown.product == "news" && shown.isRevoked, "\(shown)")
+    }
+
+    /// What was given back before the end may be earlier again after the clock is set back.
+    @Test func `a refund that is taken back after the end leaves the subscription expired`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        try await run("buy:yearly", family)
+        let start = try await family.world.realm.clock().now
+        try await run("renew refundFirst month month expire reverseFirst", family)
+
+        _ = try await family.world.realm.moveClock(
+            MoveClockRequest(standAt: start.adding(Period(1, .month))), TestWorld.context)
+
+        let shown = try await shown("ann", family)
+        #expect(shown.status == 2 && !shown.isRevoked, "\(shown)")
+    }
+
     /// Everything is shared, so the member has what the purchaser has. Some commands are
     /// refused.
     @Test(arguments: 1...8)
@@ -188,6 +215,22 @@ import Testing
         }
 
         #expect(try await family.payloads("ben").count == given)
+    }
+
+    @Test func `what is bought before the date of joining is shared`() async throws {
+        let family = try await FamilyWorld()
+        let realm = family.world.realm
+        try await run("join", family)
+        let joined = try await realm.clock().now
+        _ = try await realm.moveClock(
+            MoveClockRequest(standAt: joined.adding(milliseconds: -5_184_000_000)), TestWorld.context)
+
+        try await run("buy:news fail buy:pro month", family)
+
+        #expect(try await family.shown("ben") == "newsx,pro")
+        #expect(
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,ONE_TIME_CHARGE,DID_FAIL_TO_RENEW")
     }
 
     @Test func `a family with a clock of its own is dated by it`() async throws {

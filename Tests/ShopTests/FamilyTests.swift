@@ -39,6 +39,7 @@ import Testing
         join buy:news                     news                 news           SUBSCRIBED/INITIAL_BUY
         buy:news join                     news                 news           SUBSCRIBED/INITIAL_BUY
         join buy:news renew               news,news            news,news      SUBSCRIBED/INITIAL_BUY,DID_RENEW
+        buy:news renew expire join        newsx,newsx          none           none
         join buy:news renew buy:premium   news^,premium,news^  news^,premium,news^  SUBSCRIBED/INITIAL_BUY,DID_RENEW,SUBSCRIBED/RESUBSCRIBE
         join buy:news month               newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
         buy:news month join month         newsx,newsx,news     newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
@@ -328,6 +329,23 @@ import Testing
         try await family.run("join")
         try await family.run("buy:pro")
         #expect(try await family.shown("ben") == "pro")
+    }
+
+    @Test func `one errand of a purchaser does for all commits so far`() async throws {
+        let family = try await FamilyWorld()
+        try await family.run("join")
+        let (realm, id) = (family.world.realm, try await family.id("ann"))
+        for product in ["pro", "news"] { try await family.buy(product, "ann") }
+        let owed = Statement(
+            "test.owed", "SELECT subject FROM errands WHERE kind = 'family' ORDER BY subject")
+        let subjects = try await realm.rows(owed).map { try $0.text("subject") }
+        #expect(subjects.count == 2)
+
+        try await realm.settle(
+            WorkKind.family, subjects[0], CustomerID(try #require(Int64(id))))
+
+        #expect(try await realm.rows(owed).isEmpty)
+        #expect(try await family.shown("ben") == "pro,news")
     }
 
     @Test func `a restore would take every state of a family`() async throws {

@@ -112,6 +112,8 @@ struct FamilyWorld: Sendable {
             try await realm.subscriptions.extend(try await last("ann"), days: 5, context)
         case "renew":
             try await realm.subscriptions.renew(try await last("ann"), context)
+        case "expire":
+            try await realm.subscriptions.expire(try await last("ann"), context)
         case "fail", "fix":
             try await realm.subscriptions.failBilling(
                 of: try await last("ann"), parts[0] == "fail", context)

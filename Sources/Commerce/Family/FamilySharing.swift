@@ -43,6 +43,9 @@ public struct FamilySale: Hashable, Sendable {
         !isUpgraded && endsAt.map { instant < $0 } != false
     }
 
+    /// Whether it was ended before it began, because it was charged ahead.
+    fileprivate var wasEnded: Bool { endsAt.map { $0 <= purchasedAt } ?? false }
+
     fileprivate func isAfter(_ other: FamilySale) -> Bool {
         (purchasedAt, id.value) > (other.purchasedAt, other.id.value)
     }
@@ -190,13 +193,15 @@ public struct FamilySharing: Sendable {
     public func steps(from shares: [FamilyShare], at now: Timestamp) -> [FamilyStep] {
         let unseen = news.since(seen)
         var work = FamilyWork(shares, unseen.recoveries)
-        guard let since else {
+        guard let begun = since else {
             let ending: FamilyShare.Ending = isOneFamily ? .stopped : .left
             for place in shares.indices where shares[place].isRunning(at: now) {
                 work.end(place, ending, at: now)
             }
             return work.steps
         }
+        // The clock may have been set back to a time before that.
+        let since = min(begun, now)
         endCleared(&work, at: now)
         let ordered = sales.filter { Self.isShared($0.type) }
             .sorted { (work.date($0), $0.id.value) < (work.date($1), $1.id.value) }
@@ -275,7 +280,7 @@ public struct FamilySharing: Sendable {
     /// Whether the member gets a sale for which there is no share yet. One that was
     /// considered before is given only what is left of it.
     private func isOwed(_ sale: FamilySale, since: Timestamp, at now: Timestamp) -> Bool {
-        guard sale.isShareable, sale.revokedAt == nil, !isOwned(sale),
+        guard sale.isShareable, sale.revokedAt == nil, !sale.wasEnded, !isOwned(sale),
             !sale.isUpgraded || hasSharedSuccessor(sale)
         else { return false }
         guard seen.map({ $0 < sale.revision }) != false else {
@@ -291,9 +296,7 @@ public struct FamilySharing: Sendable {
             guard share.originalID == sale.originalID, share.ending == nil,
                 let present = sales.first(where: { $0.id == share.saleID })
             else { return false }
-            // A period that was charged ahead may have been ended before it began.
-            let wasEnded = present.endsAt.map { $0 <= present.purchasedAt } ?? false
-            return !present.isUpgraded && !wasEnded && present.isAfter(sale)
+            return !present.isUpgraded && !present.wasEnded && present.isAfter(sale)
         }
     }
 

@@ -70,6 +70,7 @@ extension Subscription {
         case .expired:
             if case .expired = state, isCurrent { return state }
             return .expired(reason: .other, at: endedAt)
+        case .upgraded where !isCurrent: return .expired(reason: .other, at: endedAt)
         default: return isCurrent ? state : .active(hasFailedAhead: false)
         }
     }

@@ -89,6 +89,8 @@ extension Subscription {
 
     private func revoked(at instant: Timestamp) -> SubscribedPeriod? {
         guard let running, running.isRevoked, instant < running.period.end else { return nil }
+        // Nothing follows it, and time that has come to its end may be set back.
+        if case .expired = state { return nil }
         return running.period
     }
 

@@ -18,12 +18,13 @@ extension CustomerRoom {
     /// Returns the clock that a customer has, which may be the realm's. Refusals:
     /// `customerNotFound`, and those of a text.
     public func clock(of customer: String) async throws -> ClockDescription {
-        try await described(try await realm.clockID(of: try await known(customer)))
+        try await described(clockOf: try await known(customer))
     }
 
     /// Moves the clock that a customer has, for all who share it. Only their due work
     /// is done, like that of the realm in ``Realm/moveClock(_:_:)``, with its refusals.
-    /// Further refusals: `customerNotFound`, `noOwnClock`.
+    /// Further refusals: `customerNotFound`, `noOwnClock`, and `clockNotFound` for a clock
+    /// that was removed meanwhile.
     public func moveClock(
         of customer: String, _ request: MoveClockRequest, _ context: RequestContext
     ) async throws -> ClockDescription {
@@ -41,7 +42,13 @@ extension CustomerRoom {
         let owners = try await owners()
         var clocks: [ClockDescription] = []
         for id in ids.sorted() {
-            var clock = try await realm.clock(ClockID(id))
+            var clock: ClockDescription
+            do {
+                clock = try await realm.clock(ClockID(id))
+            } catch let refusal as Refusal where refusal == Realm.clockNotFound {
+                // It was removed meanwhile.
+                continue
+            }
             clock.customerIds = owners[id] ?? []
             clocks.append(clock)
         }
@@ -50,8 +57,9 @@ extension CustomerRoom {
 
     /// Gives customers a clock of their own: another customer's, or a new one that goes
     /// on from the time of the first of them. Their families get it too. What falls due
-    /// by it is done before it returns. If a part of them could not be moved, the request
-    /// can be repeated with `clockId`. Refusals, in order: `sandboxOnly`, `processorCharges`,
+    /// by it is done before it returns. The answer is the clock that the first of them has
+    /// then. If a part of them could not be moved, the request can be repeated with
+    /// `clockId`. Refusals, in order: `sandboxOnly`, `processorCharges`,
     /// `customersUnclear`, `customerNotFound`, `clockNotFound`, `clocksTooMany`.
     public func attachClock(
         _ request: AttachClockRequest, _ context: RequestContext
@@ -62,17 +70,17 @@ extension CustomerRoom {
             throw Self.customersUnclear
         }
         var customers: [CustomerID] = []
-        for name in request.customers {
-            customers += try await realm.families.people(with: try await known(name))
+        for name in request.customers { customers.append(try await known(name)) }
+        return try await realm.changeClockOwners(context) { left in
+            let id = try await clock(request.clockId, after: customers[0], context)
+            // A new one that no customer gets is removed.
+            left.insert(id)
+            for customer in customers {
+                try await realm.setClock(withFamilyOf: customer, to: id, &left, context)
+            }
+            left.remove(try await realm.clockID(of: customers[0]))
+            return try await described(clockOf: customers[0])
         }
-        let id = try await clock(request.clockId, after: customers[0], context)
-        var left: Set<ClockID> = []
-        for customer in customers {
-            left.insert(try await realm.clockID(of: customer))
-            try await realm.setClock(of: customer, to: id, context)
-        }
-        for clock in left where clock != id { try await removeIfUnused(clock, context) }
-        return try await described(id)
     }
 
     /// Gives a customer, and the customer's family, the realm's clock again. A clock that
@@ -83,25 +91,22 @@ extension CustomerRoom {
     ) async throws -> ClockDescription {
         try realm.checkClocksMove()
         let customer = try await known(customer)
-        let id = try await realm.clockID(of: customer)
-        for person in try await realm.families.people(with: customer) {
-            try await realm.setClock(of: person, to: .realm, context)
+        return try await realm.changeClockOwners(context) { left in
+            try await realm.setClock(withFamilyOf: customer, to: .realm, &left, context)
+            return try await realm.clock()
         }
-        try await removeIfUnused(id, context)
-        return try await realm.clock()
     }
 
-    /// Removes a clock that no customer has any more, unless the realm's customers are on
-    /// several clusters.
-    private func removeIfUnused(_ id: ClockID, _ context: RequestContext) async throws {
-        guard id != .realm, realm.isOneCluster else { return }
-        try await realm.house(.clock, context) { house in
-            let key: [SQLValue] = [.integer(id.value)]
-            try house.writing.execute(Statement.Clocks.removeJump, key)
-            guard try house.writing.first(Statement.Clocks.removeUnused, key) != nil else {
-                return .leave(())
+    /// Describes the clock that a customer has. It is looked for again if the customer
+    /// got another one meanwhile, and it was removed.
+    private func described(clockOf customer: CustomerID) async throws -> ClockDescription {
+        while true {
+            let id = try await realm.clockID(of: customer)
+            do {
+                return try await described(id)
+            } catch let refusal as Refusal where refusal == Realm.clockNotFound {
+                guard try await realm.clockID(of: customer) != id else { throw refusal }
             }
-            return .commit(())
         }
     }
 
@@ -141,8 +146,11 @@ extension CustomerRoom {
             guard isThere else { throw Realm.clockNotFound }
             return ClockID(number)
         }
-        let from = try await realm.clockID(of: customer)
+        let former = try await realm.clockID(of: customer)
         return try await realm.house(.clock, context) { house in
+            // One that the customer has behind the lock is not removed.
+            let from =
+                try realm.isOneCluster ? Realm.clockID(house.writing, of: customer) : former
             let count =
                 try house.writing.first(Statement.Clocks.count)?.integer("clocks") ?? 1
             guard count <= RealmSchema.clocksMax else { throw Self.clocksTooMany }

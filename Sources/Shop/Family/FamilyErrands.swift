@@ -18,9 +18,15 @@ private struct FamilyCarryErrands: ErrandHandler {
     var holdsUpDueWork: Bool { true }
     var isFollowUp: Bool { true }
 
+    /// Does the same for all commits of the customer so far.
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
-        try await FamilyCarrier(realm: realm).carry(errand.customer)
-        return ErrandReport(.done)
+        let customer = errand.customer
+        let seen = try await realm.read(of: customer) {
+            try $0.first(Statement.Families.revision, [.integer(customer.value)])?
+                .integer("revision") ?? 0
+        }
+        try await FamilyCarrier(realm: realm).carry(customer)
+        return ErrandReport(.done) { try FamilyDebt.settle(customer, through: seen, $0) }
     }
 }
 

@@ -46,8 +46,9 @@ extension FamilyRoom {
                 to: try FamilyPersonRow.find(owner, reading).person,
                 people: try FamilyPersonRow.all(of: owner, reading).count, at: now)
         }
-        let clock = try await realm.clockID(of: owner)
-        try await realm.setClock(of: joining, to: clock, context)
+        try await realm.changeClockOwners(context) { left in
+            try await realm.follow(owner, [joining], &left, context)
+        }
         return try await record(owner)
     }
 
@@ -82,14 +83,15 @@ extension FamilyRoom {
         return try await show(customer)
     }
 
-    /// Returns a customer and the other people of the customer's family.
+    /// Returns the people of a customer's family, the organiser first. Only the customer,
+    /// if the customer is in none.
     func people(with customer: CustomerID) async throws -> [CustomerID] {
-        let people = try await realm.readHouse { reading -> [CustomerID] in
+        try await realm.readHouse { reading in
             let person = try FamilyPersonRow.find(customer, reading).person
-            guard let organiser = person.organiser else { return [] }
-            return try FamilyPersonRow.all(of: organiser, reading).map(\.person.customer)
+            guard let organiser = person.organiser else { return [customer] }
+            let others = try FamilyPersonRow.all(of: organiser, reading).map(\.person.customer)
+            return [organiser] + others.filter { $0 != organiser }
         }
-        return [customer] + people.filter { $0 != customer }
     }
 
     private func known(_ customer: String, _ field: String) async throws -> CustomerID {

@@ -210,7 +210,7 @@ extension Statement {
             "families.periods", [.integer, .text],
             """
             SELECT s.transaction_id, s.sale_id, s.turn, s.original_sale_id, s.revision,
-                t.purchased_at
+                s.ending, s.ended_at, t.purchased_at
             FROM family_shares s CROSS JOIN transactions t
             WHERE s.customer_id = $1 AND t.customer_id = s.customer_id
                 AND t.transaction_id = s.transaction_id AND t.bundle_id = $2

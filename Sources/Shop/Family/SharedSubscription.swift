@@ -12,6 +12,9 @@ struct SharedSubscription: Sendable {
         let turn: Int64
         let purchasedAt: Timestamp
         let revision: Int64
+        /// When the member had it no more. The latest time for the present one, and the
+        /// earliest for one that another has followed.
+        let endedAt: Int64
 
         init(row: Row) throws {
             transaction = TransactionID(try row.integer("transaction_id"))
@@ -19,6 +22,12 @@ struct SharedSubscription: Sendable {
             turn = try row.integer("turn")
             purchasedAt = Timestamp(milliseconds: try row.integer("purchased_at"))
             revision = try row.integer("revision")
+            let ending = try row.optionalText("ending").flatMap(FamilyShare.Ending.init(rawValue:))
+            switch ending {
+            case nil: endedAt = .max
+            case .renewed, .upgraded: endedAt = .min
+            default: endedAt = try row.optionalInteger("ended_at") ?? 0
+            }
         }
     }
 
@@ -72,9 +81,12 @@ struct SharedSubscription: Sendable {
         return row.subscriptionRow(of: try TransactionFacts(row: found))
     }
 
+    /// The one that the member had last. A period that was charged ahead and then replaced
+    /// begins later than that.
     private var last: Period? {
         periods.max {
-            ($0.purchasedAt, $0.transaction.value) < ($1.purchasedAt, $1.transaction.value)
+            ($0.endedAt, $0.purchasedAt, $0.transaction.value)
+                < ($1.endedAt, $1.purchasedAt, $1.transaction.value)
         }
     }
 }

@@ -33,7 +33,7 @@ extension OfferRoom {
                 field: "offer", rule: "the label of an offer of the kind `code`",
                 remedy: "list the product's offers, or add one")
         }
-        let batch = realm.ports.randomness.uuid()
+        let batch = realm.uuid(for: "codes/\(bundleID)/\(codes.first?.text ?? "")")
         let rows = codes.map { code in
             RealmSchema.offerCodes.row([
                 "bundle_id": .text(bundleID), "code": .text(code.text),

@@ -18,6 +18,7 @@ struct BulkErrands: ErrandHandler {
     static let widthMax = 8
 
     var kind: String { WorkKind.bulk }
+    var isFollowUp: Bool { true }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {
         guard let key = BulkChangeKey(subject: errand.subject),
@@ -61,9 +62,10 @@ extension SubscriptionRoom {
     }
 
     private func visit(_ page: [SubscriptionRow], _ bulk: BulkChangeRow) async throws {
+        let most = realm.repeatsItself ? 1 : BulkErrands.widthMax
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, row) in page.enumerated() {
-                if index >= BulkErrands.widthMax { try await group.next() }
+                if index >= most { try await group.next() }
                 group.addTask { try await self.change(row, by: bulk) }
             }
             try await group.waitForAll()

@@ -19,6 +19,16 @@ enum FamilyDebt {
         return true
     }
 
+    /// Removes the errands of all commits up to a revision, which was read before the
+    /// customer's state was followed. What another worker runs stays.
+    static func settle(
+        _ customer: CustomerID, through revision: Int64, _ writing: any Writing
+    ) throws {
+        try writing.execute(
+            Statement.FamilyDebts.settle,
+            [.integer(customer.value), .text(WorkKind.family), .integer(revision)])
+    }
+
     /// Adds the errand that goes over all families, at the home. `cause` names the
     /// commit that makes it necessary.
     static func oweSweep(_ cause: String, at now: Timestamp, _ writing: any Writing) throws {
@@ -45,6 +55,14 @@ extension Statement {
             "families.anyone", [],
             "SELECT customer_id FROM family_people WHERE organiser_id IS NOT NULL LIMIT 1")
 
-        static let all = [anyone]
+        static let settle = Statement(
+            "families.settle", [.integer, .text, .integer],
+            """
+            DELETE FROM errands
+            WHERE customer_id = $1 AND kind = $2 AND lease_until IS NULL
+                AND CASE WHEN kind = $2 THEN CAST(subject AS BIGINT) END <= $3
+            """)
+
+        static let all = [anyone, settle]
     }
 }

@@ -33,12 +33,13 @@ extension Realm {
 
     /// The clock that a customer has.
     func clockID(of customer: CustomerID) async throws -> ClockID {
-        try await read(of: customer) { reading in
-            ClockID(
-                try reading.first(
-                    Statement.Clocks.ofCustomer, [.integer(customer.value)])?
-                    .optionalInteger("clock_id") ?? 0)
-        }
+        try await read(of: customer) { try Self.clockID($0, of: customer) }
+    }
+
+    static func clockID(_ reading: any Reading, of customer: CustomerID) throws -> ClockID {
+        ClockID(
+            try reading.first(Statement.Clocks.ofCustomer, [.integer(customer.value)])?
+                .optionalInteger("clock_id") ?? 0)
     }
 
     static let clockNotFound = Refusal(

@@ -40,6 +40,9 @@ public final class Realm: Sendable {
     package let lanes: [RunningLanes]
     package let jumpTurns: [JumpTurn]
     package let clockTurns: [ClockTurns]
+    /// The turn of the task that changes which customers have which clocks. It is taken
+    /// before all other turns.
+    let clockOwnersTurn = JumpTurn()
     /// The handler for each kind of outer work.
     package let errandHandlers: [String: any ErrandHandler<Realm>]
     /// The handler for each kind of inner work. Every process handles all
