@@ -11,7 +11,7 @@ import Testing
 @testable import Ledger
 
 /// Missed notifications, found in the store's history.
-@Suite(.timeLimit(.minutes(5))) struct GapTests {
+@Suite(.unforgiven, .timeLimit(.minutes(5))) struct GapTests {
     private let store = FakeStore()
 
     /// The notification of a purchase, signed some seconds after `now`.

@@ -223,7 +223,8 @@ import Testing
         try await run("join", family)
         let joined = try await realm.clock().now
         _ = try await realm.moveClock(
-            MoveClockRequest(standAt: joined.adding(milliseconds: -5_184_000_000)), TestWorld.context)
+            MoveClockRequest(standAt: joined.adding(milliseconds: -5_184_000_000)),
+            TestWorld.context)
 
         try await run("buy:news fail buy:pro month", family)
 
