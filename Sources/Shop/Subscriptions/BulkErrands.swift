@@ -62,10 +62,9 @@ extension SubscriptionRoom {
     }
 
     private func visit(_ page: [SubscriptionRow], _ bulk: BulkChangeRow) async throws {
-        let most = realm.repeatsItself ? 1 : BulkErrands.widthMax
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, row) in page.enumerated() {
-                if index >= most { try await group.next() }
+                if index >= BulkErrands.widthMax { try await group.next() }
                 group.addTask { try await self.change(row, by: bulk) }
             }
             try await group.waitForAll()
