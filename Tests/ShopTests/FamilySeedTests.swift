@@ -26,33 +26,6 @@ import Testing
         #expect(try await other.play() == alone)
     }
 
-    /// Each of six people has the product, and gets what the change does for the others.
-    @Test func `a change of all subscriptions has the same history, too`() async throws {
-        func play() async throws -> [String] {
-            let world = try await TestWorld.openWithSubscriptions(seed: 3)
-            let family = try await FamilyWorld(world)
-            try await family.begin()
-            for member in FamilyWorld.names.dropFirst().prefix(5) {
-                try await family.add(member)
-            }
-            for (n, name) in FamilyWorld.names.prefix(6).enumerated() {
-                try await world.buy(
-                    "news", purchaseID(n), session: try await family.session(name))
-            }
-            for n in 1...3 {
-                let change = BulkChangeRequest(
-                    requestId: purchaseID(900 + n), productId: "news", extendByDays: 1)
-                try await world.realm.subscriptions.changeAll(
-                    change, bundleID: TestWorld.bundleID.value, TestWorld.context)
-            }
-            return try await world.whole()
-        }
-
-        let first = try await play()
-        #expect(first.count { $0.hasPrefix("family_shares") } == 30)
-        for _ in 1...2 { #expect(try await play() == first) }
-    }
-
     /// What a purchase gives the family is there when the call returns, as everything is
     /// that a tester causes.
     @Test func `a seeded realm's calls return when the family has everything`() async throws {
