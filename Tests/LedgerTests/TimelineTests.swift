@@ -33,7 +33,8 @@ import Testing
     private static func period(_ fact: EntitlementFact) -> SubscriptionLife.Period {
         SubscriptionLife.Period(
             transactionID: fact.transactionID, productID: fact.productID,
-            purchasedAt: fact.purchasedAt, expiresAt: fact.expiresAt, isUpgraded: fact.isUpgraded)
+            purchasedAt: fact.purchasedAt, expiresAt: fact.expiresAt,
+            isUpgraded: fact.isUpgraded, revokedAt: fact.revokedAt)
     }
 
     /// One purchase: `id: rule bought day [×quantity] [until day] [revoked day] …`. With
@@ -204,6 +205,41 @@ import Testing
                 "1 subscription bought 1 until 31; 2 subscription of 1 bought 12 until 42; "
                     + "3 subscription of 1 product q bought 21 until 51",
                 "1 1–21 upgraded, 2 12–21 upgraded, 3 21–51 expired"
+            ),
+            // The one that was charged ahead stays replaced when the upgrade has ended, also
+            // at the very instant at which it would have begun.
+            (
+                "1 subscription bought 1 until 31; 2 subscription of 1 bought 31 until 62; "
+                    + "3 subscription of 1 product q bought 7 until 14",
+                "1 1–7 upgraded, 3 7–14 expired"
+            ),
+            (
+                "1 subscription bought 1 until 31; 2 subscription of 1 bought 31 until 62; "
+                    + "3 subscription of 1 product q bought 7 until 31",
+                "1 1–7 upgraded, 3 7–31 expired"
+            ),
+            // A lower product was charged ahead, and the higher one is bought again.
+            (
+                "1 subscription bought 1 until 31; "
+                    + "2 subscription of 1 product r bought 31 until 61; "
+                    + "3 subscription of 1 bought 7 until 38",
+                "1 1–31 expired, 3 7–38 expired"
+            ),
+            // What never ran has no grace period, and takes the place of nothing.
+            (
+                "1 grace bought 1 until 31 revoked 7; 2 grace of 1 bought 31 until 62 revoked 7; "
+                    + "3 grace of 1 bought 8 until 39 grace-until 55",
+                "1 1–7 revoked, 3 8–55 graceEnded"
+            ),
+            (
+                "1 grace bought 1 until 31; 2 grace of 1 bought 31 until 22 grace-until 41; "
+                    + "3 grace of 1 product q bought 23 until 30 grace-until 36",
+                "1 1–22 expired, 3 23–36 graceEnded"
+            ),
+            (
+                "1 subscription bought 1 until 22; 2 subscription of 1 bought 31 until 22; "
+                    + "3 subscription of 1 product q bought 23 until 53",
+                "1 1–22 expired, 3 23–53 expired"
             ),
             // A tester has ended the period that runs with the one that was charged ahead.
             (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Commerce
+import Storage
 import StoreWire
 import Testing
 
@@ -113,6 +114,33 @@ import Testing
         try await join(world, ids[0], alone.customerId)
 
         try await expectOneClock(world, ids + [alone.customerId])
+    }
+
+    /// The process died after it had given the organiser the clock, and made another.
+    @Test func `what a process left that died is completed`() async throws {
+        let (world, _, ids) = try await family(of: 3, processes: 1)
+        try await attach(world, ids[0])
+        let clock = try #require(try await world.realm.customers.clock(of: ids[0]).clockId)
+        let ben = CustomerID(try #require(Int64(ids[1])))
+        _ = try await world.realm.bookkeeping(of: ben) { writing in
+            try writing.execute(
+                Statement.Clocks.setOfCustomer, [.integer(ben.value), .optional(Int64?.none)])
+        }
+        let now = try await world.realm.clock().now
+        if world.realm.isAlone {
+            try await world.realm.home.write { writing in
+                let number = try #require(try writing.first(Statement.Clocks.next))
+                try Realm.putClock(
+                    ClockID(try number.integer("clocks_made")), .standing(at: now),
+                    jump: nil, writing)
+            }
+        }
+        #expect(try await world.realm.customers.clock(of: ids[1]).clockId == nil)
+
+        try await world.realm.mendClocks(TestWorld.context)
+
+        try await expectOneClock(world, ids)
+        #expect(try await world.realm.customers.clock(of: ids[1]).clockId == clock)
     }
 
     @Test func `a call that is refused leaves the turn to the next`() async throws {

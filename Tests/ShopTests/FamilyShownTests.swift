@@ -234,6 +234,24 @@ import Testing
                 == "SUBSCRIBED/INITIAL_BUY,ONE_TIME_CHARGE,DID_FAIL_TO_RENEW")
     }
 
+    @Test func `a member who leaves keeps nothing, also after the clock was set back`()
+        async throws
+    {
+        let family = try await FamilyWorld()
+        let realm = family.world.realm
+        try await run("buy:news", family)
+        let bought = try await realm.clock().now
+        try await family.advance("P10D")
+        try await run("join", family)
+        _ = try await realm.moveClock(
+            MoveClockRequest(standAt: bought.adding(milliseconds: 86_400_000)),
+            TestWorld.context)
+
+        try await run("renew refundFirst reverseFirst leave", family)
+
+        #expect(try await family.shown("ben") == "news-,news-")
+    }
+
     @Test func `a family with a clock of its own is dated by it`() async throws {
         let family = try await FamilyWorld()
         let realm = family.world.realm

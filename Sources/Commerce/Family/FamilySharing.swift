@@ -265,7 +265,9 @@ public struct FamilySharing: Sendable {
                 return grant(sale, &work, at: now)
             }
             guard ending == .refunded, let end = sale.endsAt, since < end else { return }
-            work.reinstate(place, isUpgraded: sale.isUpgraded, at: now)
+            work.reinstate(
+                place, isUpgraded: sale.isUpgraded, isFollowed: hasLaterShare(sale, in: work),
+                at: now)
         }
         if let end = sale.endsAt, end != share.endsAt { work.move(place, to: end) }
         guard sale.isUpgraded, share.isRunning(at: now) else { return }
@@ -297,6 +299,15 @@ public struct FamilySharing: Sendable {
                 let present = sales.first(where: { $0.id == share.saleID })
             else { return false }
             return !present.isUpgraded && !present.wasEnded && present.isAfter(sale)
+        }
+    }
+
+    /// Whether the member got a later period of the subscription. The order in which the
+    /// shares were given does not say that, because a clock may be set back.
+    private func hasLaterShare(_ sale: FamilySale, in work: FamilyWork) -> Bool {
+        work.shares.contains { share in
+            share.originalID == sale.originalID
+                && sales.contains { $0.id == share.saleID && $0.isAfter(sale) }
         }
     }
 
@@ -406,10 +417,9 @@ private struct FamilyWork {
     }
 
     /// It has ended as if it had not been refunded.
-    mutating func reinstate(_ place: Int, isUpgraded: Bool, at instant: Timestamp) {
-        let isFollowed = shares.indices.contains {
-            $0 > place && shares[$0].originalID == shares[place].originalID
-        }
+    mutating func reinstate(
+        _ place: Int, isUpgraded: Bool, isFollowed: Bool, at instant: Timestamp
+    ) {
         let ending: FamilyShare.Ending =
             isUpgraded ? .upgraded : isFollowed ? .renewed : .expired
         steps.append(.reinstated(share: place, as: ending, at: instant))

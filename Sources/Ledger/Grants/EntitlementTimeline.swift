@@ -115,8 +115,8 @@ struct EntitlementTimeline: Hashable, Sendable {
                 EntitlementSpan(fact: fact, start: start, until: replacedAt, end: .upgraded))
         }
         // A grace period follows the newest paid one, which nothing has replaced.
-        if grace, !fact.isUpgraded, fact.fate.isNewest, let graceUntil = fact.graceUntil,
-            graceUntil > ended
+        if grace, !fact.isUpgraded, fact.fate.isNewest, fact.fate.endedAt == nil,
+            let graceUntil = fact.graceUntil, graceUntil > ended
         {
             return cut(
                 EntitlementSpan(fact: fact, start: start, until: graceUntil, end: .graceEnded))

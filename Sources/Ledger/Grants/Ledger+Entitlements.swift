@@ -23,7 +23,7 @@ extension Ledger {
     ) async throws -> AccountEntitlements {
         let account = try Edge.account(account)
         let environment = try self.environment(environment)
-        let known = try await timelines(account, environment, nil)
+        let known = try await timelines(account, environment)
         return AccountEntitlements(
             account: account, environment: environment.rawValue,
             entitlements: known.wires)
@@ -37,7 +37,7 @@ extension Ledger {
         let account = try Edge.account(account)
         let name = try Edge.text(entitlement, "entitlement")
         let environment = try self.environment(environment)
-        let known = try await timelines(account, environment, name)
+        let known = try await timelines(account, environment).filter { $0.timeline.name == name }
         let wire = known.wires.first
         let products = configuration.grants.products.filter { _, grants in
             grants.contains { $0.kindWord == GrantKind.entitlement && $0.name == name }
@@ -93,16 +93,16 @@ extension Ledger {
         ])
     }
 
-    /// The timelines of an account, or of one entitlement, each with the time by which it is
-    /// judged. Of a tester, those of production come first.
+    /// The timelines of an account, each with the time by which it is judged. Of a tester,
+    /// those of production come first.
     private func timelines(
-        _ account: String, _ environment: Environment, _ name: String?
+        _ account: String, _ environment: Environment
     ) async throws -> [JudgedTimeline] {
         let testers = configuration.accounts.sandboxTesters
         guard environment == .production, testers.contains(AccountName(account)) else {
             let rows = try await storage.find(
                 Statement.Grants.entitlements,
-                [.text(account), .text(environment.rawValue), .optional(name)])
+                [.text(account), .text(environment.rawValue)])
             return try judged(rows, in: environment)
         }
         let both = [environment, Environment.sandbox]
@@ -110,7 +110,7 @@ extension Ledger {
             try both.map { environment in
                 try reading.query(
                     Statement.Grants.entitlements,
-                    [.text(account), .text(environment.rawValue), .optional(name)])
+                    [.text(account), .text(environment.rawValue)])
             }
         }
         return try zip(found, both).flatMap { try judged($0, in: $1) }
@@ -215,7 +215,8 @@ extension SubscriptionLife.Period {
             purchasedAt: Timestamp(milliseconds: try row.integer("purchased_at")),
             expiresAt: try row.optionalInteger("expires_at").map(Timestamp.init(milliseconds:)),
             isUpgraded: try row.value("is_upgraded") == .null
-                ? false : row.boolean("is_upgraded"))
+                ? false : row.boolean("is_upgraded"),
+            revokedAt: try row.optionalInteger("revoked_at").map(Timestamp.init(milliseconds:)))
     }
 }
 

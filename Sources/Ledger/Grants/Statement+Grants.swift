@@ -48,14 +48,13 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
-        /// All facts of an account's entitlements, or of one entitlement, shared ones
-        /// included. Of a subscription every period is shared once one is. A subscription
+        /// All facts of an account's entitlements, shared ones included. Of a subscription every period is shared once one is. A subscription
         /// of which several periods were shared is listed for each of them.
         ///
         /// Rows without a name follow: all periods of the account's subscriptions, also
         /// those that belong to another account or to none, or that grant nothing.
         static let entitlements = Statement(
-            "grants.entitlements", [.text, .text, .text],
+            "grants.entitlements", [.text, .text],
             """
             WITH granted AS (
             SELECT g.name, g.lasting, g.period, g.on_reversal, g.root, g.environment,
@@ -91,7 +90,7 @@ extension Statement {
             LEFT JOIN renewals r ON r.root = g.root AND r.environment = g.environment
                 AND r.bundle_id = g.bundle_id
                 AND r.original_transaction_id = p.original_transaction_id
-            WHERE CAST($3 AS TEXT) IS NULL OR g.name = $3)
+            )
             SELECT * FROM granted
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, p.root, p.environment, p.bundle_id,

@@ -13,8 +13,7 @@ struct SubscriptionLife: Sendable {
         let purchasedAt: Timestamp
         let expiresAt: Timestamp?
         let isUpgraded: Bool
-
-        fileprivate var order: PeriodOrder { PeriodOrder(purchasedAt, transactionID) }
+        let revokedAt: Timestamp?
     }
 
     /// What became of a period.
@@ -26,6 +25,8 @@ struct SubscriptionLife: Sendable {
         var endedAt: Timestamp?
         /// Whether no other one follows.
         var isNewest = false
+        /// The last one that was sold before its end, of any product.
+        fileprivate var successor: String?
     }
 
     private var fates: [String: Fate] = [:]
@@ -38,10 +39,14 @@ struct SubscriptionLife: Sendable {
         var open: [Period] = []
         var newest: String?
         for period in ordered {
+            fates[period.transactionID] = Fate()
             open.removeAll { $0.ends < period.purchasedAt }
-            if goesOnFromReplaced(period, open, mayStand) {
+            let before = open.filter { $0.expiresAt == period.purchasedAt }
+            if period.neverRan(after: before) {
+                for other in before { end(other, with: period) }
+            } else if isReplaced(period, with: before, mayStand) {
                 fates[period.transactionID, default: Fate()].replacedAt = period.purchasedAt
-            } else {
+            } else if before.isEmpty || !period.wasGivenBack {
                 newest = period.transactionID
                 take(over: open, by: period)
             }
@@ -52,46 +57,62 @@ struct SubscriptionLife: Sendable {
 
     /// Of a period that is not known, as if it were the only one.
     func fate(of transactionID: String) -> Fate {
-        fates[transactionID] ?? Fate()
+        fates[transactionID] ?? Fate(isNewest: true)
     }
 
-    /// Whether a period was charged before the one before it had ended, and that one was
-    /// replaced since, and so was this one. It begins where the other would have ended, which
-    /// is later than what replaced both.
-    private func goesOnFromReplaced(
-        _ period: Period, _ open: [Period], _ mayStand: Bool
+    /// A tester has ended a period that was charged ahead, and with it the one before.
+    private mutating func end(_ before: Period, with period: Period) {
+        guard let end = period.expiresAt else { return }
+        fates[before.transactionID, default: Fate()].endedAt = end
+    }
+
+    /// Whether a period was charged before those had ended from which it goes on, and these
+    /// were replaced since, and so was it. It begins later than what replaced it.
+    private func isReplaced(
+        _ period: Period, with before: [Period], _ mayStand: Bool
     ) -> Bool {
-        let before = open.filter { $0.expiresAt == period.purchasedAt }
-        guard !before.isEmpty, before.allSatisfy({ fates[$0.transactionID]?.replacedAt != nil })
-        else { return false }
-        // Where a clock stands, another product may be bought at that very instant.
-        return !mayStand
-            || open.contains { other in
-                fates[other.transactionID]?.replacedAt == nil
-                    && PeriodOrder(period.purchasedAt, period.transactionID)
-                        < PeriodOrder(period.purchasedAt, other.transactionID)
+        // Where a clock stands, another product may be bought at the instant at which a
+        // replaced one would have ended. The numbers say what was sold first.
+        let before = mayStand ? before.filter { $0.isNumbered(before: period) } : before
+        let successors = before.map { fates[$0.transactionID]?.successor }
+        return !before.isEmpty
+            && successors.allSatisfy { successor in
+                guard let successor else { return false }
+                return !mayStand
+                    || PeriodOrder(period.purchasedAt, period.transactionID)
+                        < PeriodOrder(period.purchasedAt, successor)
             }
     }
 
     /// A period takes the place of all that have not ended and are of another product, or
     /// are said to be replaced.
     private mutating func take(over open: [Period], by period: Period) {
-        for other in open where fates[other.transactionID]?.replacedAt == nil {
+        for other in open where period.purchasedAt < other.ends {
+            var fate = fates[other.transactionID] ?? Fate()
+            fate.successor = period.transactionID
             let isReplaced = other.isUpgraded || !other.productID.isSame(as: period.productID)
-            if isReplaced, period.purchasedAt < other.ends {
-                fates[other.transactionID, default: Fate()].replacedAt = period.purchasedAt
-            }
-            // A tester has ended both, the one that runs and the one that was charged ahead.
-            if let end = period.expiresAt, end < period.purchasedAt,
-                other.expiresAt == period.purchasedAt
-            {
-                fates[other.transactionID, default: Fate()].endedAt = end
-            }
+            if isReplaced, fate.replacedAt == nil { fate.replacedAt = period.purchasedAt }
+            fates[other.transactionID] = fate
         }
     }
 }
 
 extension SubscriptionLife.Period {
+    fileprivate var order: PeriodOrder { PeriodOrder(purchasedAt, transactionID) }
+
+    fileprivate func isNumbered(before other: Self) -> Bool {
+        PeriodOrder(purchasedAt, transactionID) < PeriodOrder(purchasedAt, other.transactionID)
+    }
+
     /// Without a signed end it takes no time.
     fileprivate var ends: Timestamp { expiresAt ?? purchasedAt }
+
+    /// Whether it was charged ahead and ended before it began, or as it began. `before`: those
+    /// from which it goes on.
+    fileprivate func neverRan(after before: [Self]) -> Bool {
+        ends < purchasedAt || ends == purchasedAt && !before.isEmpty
+    }
+
+    /// Whether it was revoked before it began, as one that was charged ahead can be.
+    fileprivate var wasGivenBack: Bool { revokedAt.map { $0 <= purchasedAt } ?? false }
 }

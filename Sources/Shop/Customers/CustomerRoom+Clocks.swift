@@ -72,14 +72,25 @@ extension CustomerRoom {
         var customers: [CustomerID] = []
         for name in request.customers { customers.append(try await known(name)) }
         return try await realm.changeClockOwners(context) { left in
-            let id = try await clock(request.clockId, after: customers[0], context)
-            // A new one that no customer gets is removed.
-            left.insert(id)
-            for customer in customers {
-                try await realm.setClock(withFamilyOf: customer, to: id, &left, context)
+            var rounds = Realm.followRoundsMax
+            while true {
+                rounds -= 1
+                let id = try await clock(request.clockId, after: customers[0], context)
+                // A new one that no customer gets is removed.
+                left.insert(id)
+                do {
+                    for customer in customers {
+                        try await realm.setClock(withFamilyOf: customer, to: id, &left, context)
+                    }
+                } catch let fault as StorageFault
+                where fault.code == .busy && request.clockId == nil && rounds > 0 {
+                    // Another process took the new one from its first customers, and
+                    // removed it.
+                    continue
+                }
+                left.remove(try await realm.clockID(of: customers[0]))
+                return try await described(clockOf: customers[0])
             }
-            left.remove(try await realm.clockID(of: customers[0]))
-            return try await described(clockOf: customers[0])
         }
     }
 

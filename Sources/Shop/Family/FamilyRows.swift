@@ -152,6 +152,13 @@ extension Statement {
             WHERE p.organiser_id = $1 ORDER BY p.customer_id
             """)
 
+        static let organisers = Statement(
+            "families.organisers", [],
+            """
+            SELECT DISTINCT organiser_id FROM family_people WHERE organiser_id IS NOT NULL
+            ORDER BY organiser_id
+            """)
+
         /// A page of everyone in a family.
         static let everyone = Statement(
             "families.everyone", [.integer, .integer],
@@ -291,9 +298,8 @@ extension Statement {
             """)
 
         static let all = [
-            pending, put, person, people, everyone, purchasers, link, advance, shares, share,
-            periods, putShare,
-            sales, revision, subscriptions, news, accounts, owned, begin, addEvent, change,
+            pending, put, person, people, everyone, organisers, purchasers, link, advance, shares,
+            share, periods, putShare, sales, revision, subscriptions, news, accounts, owned, begin, addEvent, change,
         ]
     }
 }

@@ -43,6 +43,10 @@ extension KeepingRoom {
         Chore<Realm>(
             startSeconds: 0, pauseSeconds: tidyPauseSeconds, isApart: false, isOfFirst: false
         ) { realm, index in await realm.keeping.tidyQuietly(index) },
+        Chore<Realm>(startSeconds: 0, pauseSeconds: prunePauseSeconds, isApart: true) {
+            realm, index in
+            if index == 0 { await realm.keeping.mendClocksQuietly() }
+        },
         Chore<Realm>(
             startSeconds: KeepingRoom.pruneStartSeconds,
             pauseSeconds: KeepingRoom.prunePauseSeconds, isApart: true
@@ -63,6 +67,17 @@ extension KeepingRoom {
             from: realm.home, to: realm.clusters[index], at: realm.ports.wall.now)
         try await realm.settleArrivals(in: index)
         try await realm.carryAudit(from: index)
+    }
+
+    private func mendClocksQuietly() async {
+        do {
+            try await realm.mendClocks(RequestContext(requestID: "work", actor: "server"))
+        } catch {
+            guard !realm.isClosed else { return }
+            realm.ports.log(
+                .warning, "the clocks of families could not be brought up to date", nil,
+                ["fault": "\(error)"])
+        }
     }
 
     private func tidyQuietly(_ index: Int) async {

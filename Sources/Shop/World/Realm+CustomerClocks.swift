@@ -8,7 +8,7 @@ import Work
 extension Realm {
     /// How often the people of a family are made to follow its organiser. Each time,
     /// another process has changed a clock of theirs in between.
-    private static let followRoundsMax = 16
+    static let followRoundsMax = 16
 
     /// Changes which customers have which clocks. In this process, such changes are made
     /// one after the other. `left`: the clocks that may have no customers any more. They

@@ -56,40 +56,37 @@ def subscribed_until(purchase, grant, own):
     if replaced.get(number, FOREVER) < end:
         return replaced[number]
     grace = purchase["grace_until"]
-    if grant["lasting"] == "grace" and grace is not None and grace > end and newest == number:
-        return end if terms["is_upgraded"] else grace
-    return end
+    if grant["lasting"] != "grace" or grace is None or grace <= end or newest != number:
+        return end
+    return end if terms["is_upgraded"] or number in ended else grace
 
 
 def life_of(own):
     """What became of the periods of a subscription, by their numbers: when another one took
     its place, when a tester ended it earlier than signed, and which is the newest."""
-    replaced, ended, newest = {}, {}, None
+    replaced, ended, sold_since, newest = {}, {}, {}, None
     known = []
     for one in sorted(own, key=lambda each: (each["purchased_at"], number_of(each))):
-        number, start, terms = number_of(one), one["purchased_at"], one["terms"] or {}
-        # The periods that it goes on from. If each was replaced, it was charged ahead, and
-        # was replaced with them; unless it was bought later than that.
-        before = [each for each in known if end_of(each) == start]
-        later = any(number_of(each) > number for each in known
-                    if number_of(each) not in replaced and end_of(each) >= start)
+        number, start, revoked = number_of(one), one["purchased_at"], one["revoked_at"]
         stands = one.get("environment") != "Production"
-        if before and all(number_of(each) in replaced for each in before) and (
-                later or not stands):
+        # The periods that it goes on from.
+        before = [each for each in known if end_of(each) == start]
+        earlier = [each for each in before if not stands or number_of(each) < number]
+        since = [sold_since.get(number_of(each)) for each in earlier]
+        if end_of(one) < start or (end_of(one) == start and before):
+            ended.update({number_of(each): end_of(one) for each in before})
+        elif earlier and all(
+                other is not None and (not stands or number < other) for other in since):
+            # It was charged ahead, and replaced with them.
             replaced[number] = start
-        else:
+        elif not before or revoked is None or revoked > start:
             newest = number
             for each in known:
-                if number_of(each) in replaced:
-                    continue
-                marked = (each["terms"] or {}).get("is_upgraded")
-                if start < end_of(each) and (
-                        marked or each["product_id"] != one["product_id"]):
-                    replaced[number_of(each)] = start
-                end = terms.get("expires_at")
-                if end is not None and end < start and end_of(each) == start and (
-                        each["terms"] or {}).get("expires_at") is not None:
-                    ended[number_of(each)] = end
+                if start < end_of(each):
+                    sold_since[number_of(each)] = number
+                    marked = (each["terms"] or {}).get("is_upgraded")
+                    if marked or each["product_id"] != one["product_id"]:
+                        replaced.setdefault(number_of(each), start)
         known.append(one)
     return replaced, ended, newest
 
