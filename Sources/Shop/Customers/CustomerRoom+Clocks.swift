@@ -83,7 +83,8 @@ extension CustomerRoom {
                         try await realm.setClock(withFamilyOf: customer, to: id, &left, context)
                     }
                 } catch let fault as StorageFault
-                where fault.code == .busy && request.clockId == nil && rounds > 0 {
+                    where fault.code == .busy && request.clockId == nil && rounds > 0
+                {
                     // Another process took the new one from its first customers, and
                     // removed it.
                     continue

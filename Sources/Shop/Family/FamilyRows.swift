@@ -299,7 +299,8 @@ extension Statement {
 
         static let all = [
             pending, put, person, people, everyone, organisers, purchasers, link, advance, shares,
-            share, periods, putShare, sales, revision, subscriptions, news, accounts, owned, begin, addEvent, change,
+            share, periods, putShare, sales, revision, subscriptions, news, accounts, owned, begin,
+            addEvent, change,
         ]
     }
 }
