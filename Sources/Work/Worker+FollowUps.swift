@@ -2,6 +2,7 @@
 
 import Commerce
 import Storage
+import Synchronization
 
 /// Errands that bring customers what the commits of others cause. Where everything repeats
 /// itself, each call runs those that it causes before it returns, because the numbers that
@@ -10,6 +11,18 @@ import Storage
 package enum FollowUps {
     /// Whether this task runs such errands, whose own commits then wait for none.
     @TaskLocal static var areRun = false
+}
+
+/// Whether a commit owes such errands, so that only those calls look for them. A class,
+/// because the commit's closure may run more than once, and on another thread.
+package final class FollowUpMark: Sendable {
+    private let isOwed = Atomic(false)
+
+    package init() {}
+
+    package func set() { isOwed.store(true, ordering: .relaxed) }
+
+    package var isSet: Bool { isOwed.load(ordering: .relaxed) }
 }
 
 extension Worker {

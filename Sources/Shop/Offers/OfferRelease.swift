@@ -17,6 +17,7 @@ struct OfferRelease: ErrandHandler {
         try Errands.add(
             kind: WorkKind.offerRelease, subject: subject, lane: WorkKind.offersLane,
             dueAt: line.owedNow, customer: line.customer, line.writing)
+        line.followUps?.set()
     }
 
     func perform(_ errand: Errand, in realm: Realm) async throws -> RealmReport {

@@ -16,6 +16,7 @@ enum FamilyDebt {
         try Errands.add(
             kind: WorkKind.family, subject: "\(line.revision)", lane: WorkKind.familyLane,
             dueAt: line.owedNow, customer: line.customer, line.writing)
+        line.followUps?.set()
         return true
     }
 

@@ -23,6 +23,9 @@ package struct CustomerLine {
     private(set) var jump: LastJump?
     /// Whether this commit does the customer's due work.
     var isDueWork = false
+    /// Set by what owes an errand for which the call waits in a seeded realm. Nil where a
+    /// worker does it.
+    var followUps: FollowUpMark?
     /// When the customer's first due work falls due. Nil too if it was not read.
     let firstDue: Timestamp?
     /// The whole row that answers the ``LineQuestion``.
@@ -248,25 +251,31 @@ extension Realm {
         _ body: @escaping @Sendable (CustomerLine) throws -> Ending<Answer>
     ) async throws -> Ending<Answer> {
         let storage = storage(of: customer)
+        let followUps = FollowUpMark()
         var mustCatchUp = true
         while true {
             let (wall, waits) = (ports.wall, mustCatchUp)
             let turn = try await storage.writeOrLeave { writing -> Ending<Answer?> in
-                guard let line = try CustomerLine(customer, asking: question, wall: wall, writing)
+                guard
+                    var line = try CustomerLine(customer, asking: question, wall: wall, writing)
                 else { throw missing }
+                line.followUps = followUps
                 // Work that fell due before now must be done before this.
                 if waits, line.isBehind { return .leave(nil) }
                 return try body(line).map(Optional.some)
             }
             switch turn {
             case .commit(let answer?):
-                await worker.followUp()
+                if followUps.isSet { await worker.followUp() }
                 return .commit(answer)
-            case .leave(let answer?): return .leave(answer)
+            case .leave(let answer?):
+                if followUps.isSet { await worker.followUp() }
+                return .leave(answer)
             case .commit(nil), .leave(nil):
                 // Checked again, because a clock may have been moved in the
                 // meantime. Kinds that only a newer program knows are left to
                 // it.
+                followUps.set()
                 do { mustCatchUp = try await worker.isCaughtUp(customer) } catch {
                     ports.log(
                         .error, "due work failed", nil,
