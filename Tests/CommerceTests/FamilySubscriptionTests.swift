@@ -39,6 +39,7 @@ import Testing
         2     expired    gold     silver  expired expired
         1     -          lead     off     active  expired
         1     expired    lead     off     expired expired
+        1     upgraded   lead     off     expired expired
         1     refunded   lead     off     revoked revoked
         """
 

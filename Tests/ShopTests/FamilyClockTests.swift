@@ -44,6 +44,20 @@ import Testing
         try await world.realm.families.join(organiser, member: id, TestWorld.context)
     }
 
+    /// Makes the calls at once, many times, and expects that the people share a clock then.
+    private func race(
+        _ world: TestWorld, _ ids: [String], _ calls: [@Sendable () async throws -> Void],
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for _ in 0..<Self.rounds {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for call in calls { group.addTask { try await call() } }
+                try await group.waitForAll()
+            }
+            try await expectOneClock(world, ids, location)
+        }
+    }
+
     /// Expects that the people share a clock, and that there is no clock without customers.
     private func expectOneClock(
         _ world: TestWorld, _ ids: [String],
@@ -62,14 +76,12 @@ import Testing
     func `a family whose people get clocks at once shares one`(processes: Int) async throws {
         let (one, two, ids) = try await family(of: 3, processes: processes)
 
-        for _ in 0..<Self.rounds {
-            async let first: Void = attach(one, ids[0])
-            async let second: Void = attach(two, ids[1])
-            async let third: Void = attach(one, ids[2])
-            _ = try await (first, second, third)
-
-            try await expectOneClock(one, ids)
-        }
+        try await race(
+            one, ids,
+            [
+                { try await attach(one, ids[0]) }, { try await attach(two, ids[1]) },
+                { try await attach(one, ids[2]) },
+            ])
     }
 
     @Test(arguments: [1, 2])
@@ -78,14 +90,12 @@ import Testing
     ) async throws {
         let (one, two, ids) = try await family(of: 2, processes: processes)
 
-        for _ in 0..<Self.rounds {
-            async let first: Void = attach(one, ids[0])
-            async let second: Void = detach(two, ids[1])
-            async let third: Void = attach(one, ids[1])
-            _ = try await (first, second, third)
-
-            try await expectOneClock(one, ids)
-        }
+        try await race(
+            one, ids,
+            [
+                { try await attach(one, ids[0]) }, { try await detach(two, ids[1]) },
+                { try await attach(one, ids[1]) },
+            ])
     }
 
     @Test(arguments: [1, 2])

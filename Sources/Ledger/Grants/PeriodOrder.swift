@@ -17,12 +17,15 @@ struct PeriodOrder: Comparable {
     }
 
     static func < (one: PeriodOrder, other: PeriodOrder) -> Bool {
-        (one.purchasedAt, one.length, one.transactionID)
-            < (other.purchasedAt, other.length, other.transactionID)
+        one.purchasedAt == other.purchasedAt
+            ? isSmaller(one.transactionID, than: other.transactionID)
+            : one.purchasedAt < other.purchasedAt
     }
 
-    /// As SQL counts it.
-    private var length: Int { transactionID.unicodeScalars.count }
+    /// Of two transactions' numbers. Their lengths are as SQL counts them.
+    static func isSmaller(_ one: String, than other: String) -> Bool {
+        (one.unicodeScalars.count, one) < (other.unicodeScalars.count, other)
+    }
 
     /// The opposite order in SQL.
     static let newestFirst =

@@ -48,8 +48,9 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
-        /// All facts of an account's entitlements, shared ones included. Of a subscription every period is shared once one is. A subscription
-        /// of which several periods were shared is listed for each of them.
+        /// All facts of an account's entitlements, shared ones included. Of a subscription
+        /// every period is shared once one is. A subscription of which several periods were
+        /// shared is listed for each of them.
         ///
         /// Rows without a name follow: all periods of the account's subscriptions, also
         /// those that belong to another account or to none, or that grant nothing.

@@ -73,14 +73,15 @@ struct SubscriptionLife: Sendable {
     ) -> Bool {
         // Where a clock stands, another product may be bought at the instant at which a
         // replaced one would have ended. The numbers say what was sold first.
-        let before = mayStand ? before.filter { $0.isNumbered(before: period) } : before
+        let before =
+            mayStand
+            ? before.filter { PeriodOrder.isSmaller($0.transactionID, than: period.transactionID) }
+            : before
         let successors = before.map { fates[$0.transactionID]?.successor }
         return !before.isEmpty
             && successors.allSatisfy { successor in
                 guard let successor else { return false }
-                return !mayStand
-                    || PeriodOrder(period.purchasedAt, period.transactionID)
-                        < PeriodOrder(period.purchasedAt, successor)
+                return !mayStand || PeriodOrder.isSmaller(period.transactionID, than: successor)
             }
     }
 
@@ -99,10 +100,6 @@ struct SubscriptionLife: Sendable {
 
 extension SubscriptionLife.Period {
     fileprivate var order: PeriodOrder { PeriodOrder(purchasedAt, transactionID) }
-
-    fileprivate func isNumbered(before other: Self) -> Bool {
-        PeriodOrder(purchasedAt, transactionID) < PeriodOrder(purchasedAt, other.transactionID)
-    }
 
     /// Without a signed end it takes no time.
     fileprivate var ends: Timestamp { expiresAt ?? purchasedAt }
