@@ -258,8 +258,9 @@ let package = Package(
             exclude: ["RemoveAds.storekit", "README.md"], swiftSettings: asAnAppWouldBe),
 
         .target(
-            name: "TestSupport", dependencies: ["Commerce", crypto], path: "Tests/TestSupport",
-            exclude: ["postgres-cluster"],
+            name: "TestSupport",
+            dependencies: ["Commerce", "Storage", "StoragePostgres", crypto],
+            path: "Tests/TestSupport", exclude: ["postgres-cluster"],
             swiftSettings: strict),
         // Purchase code in the manner of tutorials, which must compile.
         .target(

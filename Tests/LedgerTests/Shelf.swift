@@ -4,7 +4,6 @@ import Foundation
 import Storage
 import StoragePostgres
 import StorageSQLite
-import Synchronization
 import TestSupport
 
 @testable import Ledger
@@ -29,15 +28,18 @@ enum Shelf {
                 options: SQLiteOptions(runsWritesTwice: true))
             return (storage, storage)
         }
-        let schema = "ledger_\(count.add(1, ordering: .relaxed).newValue)"
         let (one, other) = try await processes.value
+        let kind = UsedSchemas.Kind(
+            migrations: Ledger.migrations,
+            conninfo: try await PostgresCluster.shared().conninfo)
+        let loan = LentStorage.Loan(UsedSchemas.lend(kind))
         return (
-            try await one.schema(schema, migrations: Ledger.migrations),
-            try await other.schema(schema, migrations: Ledger.migrations)
+            LentStorage(
+                try await one.schema(loan.schema.name, migrations: Ledger.migrations), loan),
+            LentStorage(
+                try await other.schema(loan.schema.name, migrations: Ledger.migrations), loan)
         )
     }
-
-    private static let count = Atomic<Int>(0)
 
     /// The connections of two processes, shared by all tests.
     private static let processes = Task {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
 import Foundation
 import Shop
 import Storage
@@ -11,43 +10,29 @@ import TestSupport
 
 /// Databases on the engine under test: in memory, or with
 /// `SHOPKEEPER_TEST_ENGINE=postgres` schemas of the run's cluster.
-struct TestEngine: Sendable {
+final class TestEngine: Sendable {
     static let isOnPostgres =
         ProcessInfo.processInfo.environment["SHOPKEEPER_TEST_ENGINE"] == "postgres"
     /// `SHOPKEEPER_TEST_PARTITIONS` splits the tables into so many parts there.
     private static let partitions = ProcessInfo.processInfo
         .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
-    private static let worlds = Atomic<Int>(0)
-    /// The connections of all worlds of this process.
-    private static let connected = Task {
-        PostgresDatabase(
-            try await PostgresCluster.shared().conninfo,
-            options: PostgresOptions(
-                waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
-                lockMilliseconds: Patience.milliseconds, partitions: partitions))
-    }
+    private static let made = Atomic<Int>(0)
 
-    /// Worlds whose schemas were emptied, to be used again: making schemas
-    /// takes longer than most of what happens in them.
-    private static let emptied = Mutex<[Int]>([])
-
-    private let number: Int
     private let isOnPostgres: Bool
+    /// Of this world alone: the server looks through all prepared statements of each
+    /// connection whenever a table is made.
+    private let connected = Mutex<PostgresDatabase?>(nil)
+    /// The schemas of this world's databases, by the databases' names.
+    private let loans = Mutex<[String: LentStorage.Loan]>([:])
 
     /// Says which engine it is, whatever the run's is.
-    init(isOnPostgres: Bool = Self.isOnPostgres) {
+    init(isOnPostgres: Bool = TestEngine.isOnPostgres) {
         self.isOnPostgres = isOnPostgres
-        let used = isOnPostgres ? Self.emptied.withLock { $0.popLast() } : nil
-        number = used ?? Self.worlds.add(1, ordering: .relaxed).newValue
     }
 
-    /// Empties the databases of this world, for another one to use.
-    func giveBack(_ databases: some Sequence<any Storage>) async throws {
-        guard isOnPostgres else { return }
-        for database in databases {
-            try await ArchiveContents.clear(database, PostgresStorage.dialect)
-        }
-        Self.emptied.withLock { $0.append(number) }
+    deinit {
+        guard let database = connected.withLock({ $0 }) else { return }
+        Task { await database.close() }
     }
 
     /// For copies of what ``places`` hold.
@@ -58,7 +43,31 @@ struct TestEngine: Sendable {
         guard isOnPostgres else {
             return try await SQLiteStorage.open(file: nil, migrations: migrations)
         }
-        return try await Self.connected.value.schema(schema(name), migrations: migrations)
+        let conninfo = try await PostgresCluster.shared().conninfo
+        let kind = UsedSchemas.Kind(migrations: migrations, conninfo: conninfo)
+        let loan = loans.withLock { loans in
+            let loan = loans[name] ?? LentStorage.Loan(UsedSchemas.lend(kind))
+            loans[name] = loan
+            return loan
+        }
+        let base = try await database(conninfo).schema(
+            loan.schema.name, migrations: migrations)
+        return LentStorage(base, loan)
+    }
+
+    private func database(_ conninfo: String) -> PostgresDatabase {
+        connected.withLock { connected in
+            let database =
+                connected
+                ?? PostgresDatabase(
+                    conninfo,
+                    options: PostgresOptions(
+                        connections: 2, waitingMax: 10_000,
+                        waitMilliseconds: Patience.milliseconds,
+                        lockMilliseconds: Patience.milliseconds, partitions: Self.partitions))
+            connected = database
+            return database
+        }
     }
 
     /// A store's databases, which outlive the store.
@@ -67,22 +76,23 @@ struct TestEngine: Sendable {
         return StoragePlaces(
             registry: { try await self.storage("registry", $0) },
             realm: { try await self.storage("realm" + $0, $1) },
-            deleteRealm: { try await Self.connected.value.dropSchema(schema("realm" + $0)) },
+            deleteRealm: { try await self.drop("realm" + $0) },
             isOneProcess: true)
+    }
+
+    private func drop(_ name: String) async throws {
+        guard let loan = loans.withLock({ $0.removeValue(forKey: name) }) else { return }
+        try await connected.withLock { $0 }?.dropSchema(loan.schema.name)
     }
 
     /// What `--database` takes for a store of its own; nil: none, in files.
     static func database() async throws -> String? {
         guard isOnPostgres else { return nil }
         let conninfo = try await PostgresCluster.shared().conninfo
-        let name = "kills_\(worlds.add(1, ordering: .relaxed).newValue)"
+        let name = "kills_\(made.add(1, ordering: .relaxed).newValue)"
         let made = try await ChildProcess.run(
             ["psql", "-q", conninfo, "-c", "CREATE DATABASE \(name)"])
         guard made.status == 0 else { throw PlaceError(made.errors) }
         return conninfo.replacingOccurrences(of: "dbname=postgres", with: "dbname=\(name)")
-    }
-
-    private func schema(_ name: String) -> String {
-        "s\(number)_" + name.lowercased().filter { $0.isLetter || $0.isNumber }
     }
 }

@@ -196,11 +196,9 @@ final class TestPlaces: Sendable {
         }
     }
 
-    private func schema(_ name: String, _ migrations: [Migration], _ isFar: Bool) -> String {
+    private func schema(_ name: String, _ kind: UsedSchemas.Kind) -> String {
         schemas.withLock { schemas in
-            let lent =
-                schemas[name]
-                ?? UsedSchemas.lend(UsedSchemas.Kind(migrations: migrations, isFar: isFar))
+            let lent = schemas[name] ?? UsedSchemas.lend(kind)
             schemas[name] = lent
             return lent.name
         }
@@ -238,8 +236,8 @@ final class TestPlaces: Sendable {
             connected[isFar] = database
             return database
         }
-        return try await database.schema(
-            schema(name, migrations, isFar), migrations: migrations)
+        let kind = UsedSchemas.Kind(migrations: migrations, conninfo: conninfo)
+        return try await database.schema(schema(name, kind), migrations: migrations)
     }
 
     /// What the stores of one database tell each other.

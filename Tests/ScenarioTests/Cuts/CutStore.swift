@@ -92,8 +92,6 @@ actor CutStore {
     }
 
     func close() async {
-        // What could not be emptied is not used again.
-        try? await engine.giveBack(databases.values)
         for database in databases.values { try? await database.close() }
     }
 }
