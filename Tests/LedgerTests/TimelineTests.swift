@@ -236,6 +236,11 @@ import Testing
                 "1 1–7 revoked, 3 8–55 graceEnded"
             ),
             (
+                "1 grace bought 1 until 31 grace-until 40; "
+                    + "2 grace of 1 bought 31 until 62 revoked 7",
+                "1 1–40 graceEnded"
+            ),
+            (
                 "1 grace bought 1 until 31; 2 grace of 1 bought 31 until 22 grace-until 41; "
                     + "3 grace of 1 product q bought 23 until 30 grace-until 36",
                 "1 1–22 expired, 3 23–36 graceEnded"
