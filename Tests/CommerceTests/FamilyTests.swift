@@ -252,11 +252,16 @@ extension FamilyTests {
             case .ended(let place, let ending, _): return "-\(ids[place])\(ending)"
             case .reinstated(let place, let ending, _): return "=\(ids[place])\(ending)"
             case .moved(let place, let end): return "\(ids[place])to\(end.milliseconds)"
-            case .billing(let place, let billing, let instant):
+            case .announced(let place, let announcement, let instant):
                 let word =
-                    switch billing {
+                    switch announcement {
                     case .failed(let end): end == nil ? "failed" : "grace"
                     case .graceEnded: "graceEnded"
+                    case .switchedOn: "on"
+                    case .switchedOff: "off"
+                    case .choseNext(let product, false, _): "next=\(product)"
+                    case .choseNext(let product, true, _): "stays=\(product)"
+                    case .redeemed: "redeemed"
                     }
                 return "\(ids[place])\(word)@\(instant.milliseconds)"
             case .reopened(let place): return "\(ids[place])reopened"
@@ -278,7 +283,7 @@ extension FamilyTests {
             case .reopened(let place):
                 shares[place].ending = nil
                 shares[place].isStale = false
-            case .billing(let place, _, _), .refreshed(let place):
+            case .announced(let place, _, _), .refreshed(let place):
                 shares[place].isStale = false
             }
         }

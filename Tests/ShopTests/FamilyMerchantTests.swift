@@ -50,7 +50,8 @@ import Testing
         #expect(shown.renewal.autoRenewStatus == 0 && shown.renewal.expirationIntent == 5)
         #expect(shown.renewal.renewalDate == shown.sold.expiresDate)
         let heard = try await family.notifications("ben")
-        #expect(heard.map(\.notificationType) == ["SUBSCRIBED", "EXPIRED"])
+        #expect(
+            heard.map(\.notificationType) == ["SUBSCRIBED", "DID_CHANGE_RENEWAL_PREF", "EXPIRED"])
         #expect(heard.last?.data?.status == 2)
         #expect(try await status("ann", family).status == 1)
         try await run("off month month", family)
@@ -101,6 +102,12 @@ import Testing
         #expect(chosen.autoRenewProductId == "small" && chosen.autoRenewStatus == 1)
         #expect(off.status == 1 && off.renewal.autoRenewStatus == 0)
         #expect(off.renewal.renewalPrice == nil && off.renewal.currency == nil)
+        try await run("on", family)
+        #expect(
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_PREF/DOWNGRADE,"
+                + "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED,"
+                + "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED")
     }
 
     @Test func `a member is in billing retry and in grace like the purchaser`() async throws {
@@ -166,7 +173,9 @@ import Testing
         try await family.advance("P2M")
 
         #expect(
-            try await family.told("ben") == "SUBSCRIBED/INITIAL_BUY,EXPIRED/VOLUNTARY")
+            try await family.told("ben")
+                == "SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED,"
+                + "EXPIRED/VOLUNTARY")
         #expect(try await status("ben", family).status == 2)
         guard family.world.realm.isOneCluster else { return }
         try await ReferenceTests().expectWhole(family.world, "over")

@@ -43,16 +43,16 @@ import Testing
         join buy:news renew buy:premium   news^,premium,news^  news^,premium,news^  SUBSCRIBED/INITIAL_BUY,DID_RENEW,SUBSCRIBED/RESUBSCRIBE
         join buy:news month               newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
         buy:news month join month         newsx,newsx,news     newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
-        join buy:news off month           newsx                newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED/VOLUNTARY
-        join buy:news off month buy:news  newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,EXPIRED/VOLUNTARY,SUBSCRIBED/RESUBSCRIBE
+        join buy:news off month           newsx                newsx          SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED,EXPIRED/VOLUNTARY
+        join buy:news off month buy:news  newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED,EXPIRED/VOLUNTARY,SUBSCRIBED/RESUBSCRIBE
         join buy:news leave               news                 news-          SUBSCRIBED/INITIAL_BUY,REVOKE
         join buy:news leave month         newsx,news           news-x         SUBSCRIBED/INITIAL_BUY,REVOKE
         join buy:news refund              news-                news-          SUBSCRIBED/INITIAL_BUY,REVOKE
         join buy:news extend              news                 news           SUBSCRIBED/INITIAL_BUY,RENEWAL_EXTENDED
         join buy:news buy:premium         news^,premium        news^,premium  SUBSCRIBED/INITIAL_BUY,SUBSCRIBED/RESUBSCRIBE
         join buy:small buy:news           small^,news          news           SUBSCRIBED/INITIAL_BUY
-        join buy:news buy:yearly month    newsx,yearly         newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
-        clock join buy:news buy:yearly month  newsx,yearly     newsx          SUBSCRIBED/INITIAL_BUY,EXPIRED
+        join buy:news buy:yearly month    newsx,yearly         newsx          SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_PREF/DOWNGRADE,EXPIRED
+        clock join buy:news buy:yearly month  newsx,yearly     newsx          SUBSCRIBED/INITIAL_BUY,DID_CHANGE_RENEWAL_PREF/DOWNGRADE,EXPIRED
         join clock buy:news month         newsx,news           newsx,news     SUBSCRIBED/INITIAL_BUY,DID_RENEW
         join buy:news month refundFirst   news-x,news          news-x,news    SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE
         join buy:news month refundFirst reverseFirst  newsx,news  newsx,news  SUBSCRIBED/INITIAL_BUY,DID_RENEW,REVOKE,REFUND_REVERSED

@@ -105,9 +105,9 @@ struct FamilyWorld: Sendable {
             _ =
                 try await parts[0] == "refundFirst"
                 ? world.decide(first, "granted", "full") : world.decide(first, "reversed")
-        case "off":
+        case "off", "on":
             try await realm.subscriptions.switchRenewal(
-                of: try await last("ann"), on: false, context)
+                of: try await last("ann"), on: parts[0] == "on", context)
         case "extend":
             try await realm.subscriptions.extend(try await last("ann"), days: 5, context)
         case "renew":

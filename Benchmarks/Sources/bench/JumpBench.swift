@@ -123,8 +123,22 @@ struct JumpBench {
             try await realm.catalogue.setNotificationURL(
                 "http://127.0.0.1:9/", bundleID: "com.example.app",
                 RequestContext(requestID: "bench"))
-            for number in 0..<customers { try await subscribe("customer-\(number)") }
+            try await subscribe(customers)
         }
+
+        /// Many at once, because a server's database makes them wait for each commit.
+        private func subscribe(_ customers: Int) async throws {
+            let realm = realm
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<customers {
+                    if number >= Self.subscribedAtOnce { try await group.next() }
+                    group.addTask { try await Self.subscribe("customer-\(number)", in: realm) }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        private static let subscribedAtOnce = 16
 
         private static let catalogue = Catalogue(
             products: [
@@ -137,7 +151,7 @@ struct JumpBench {
                     ])
             ], storefront: "USA", locale: "en_US")
 
-        private func subscribe(_ name: String) async throws {
+        private static func subscribe(_ name: String, in realm: Realm) async throws {
             let context = RequestContext(requestID: "bench")
             _ = try await realm.customers.createCustomer(CreateCustomerRequest(name: name))
             let answer = try await realm.customers.signIn(

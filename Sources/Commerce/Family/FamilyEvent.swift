@@ -24,10 +24,20 @@ public struct FamilyEvent: Hashable, Sendable, Codable {
         case reinstated(
             transaction: TransactionID, product: ProductID, purchaser: CustomerID)
         case moved(transaction: TransactionID, to: Timestamp)
-        /// The purchaser's next period could not be charged.
-        case billing(
+        /// The purchaser's renewal has changed, or could not be charged.
+        case announced(
             transaction: TransactionID, product: ProductID, purchaser: CustomerID,
-            billing: FamilyBilling)
+            announcement: FamilyAnnouncement)
+
+        private enum CodingKeys: String, CodingKey {
+            case place, granted, ended, reinstated, moved
+            case announced = "billing"
+        }
+
+        private enum AnnouncedCodingKeys: String, CodingKey {
+            case transaction, product, purchaser
+            case announcement = "billing"
+        }
     }
 
     public init(at: Timestamp, cause: SubscriptionEvent.Cause, change: Change) {

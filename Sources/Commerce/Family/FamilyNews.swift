@@ -15,19 +15,47 @@ public struct FamilyNews: Hashable, Sendable {
     }
 }
 
-/// A renewal that cannot be charged, as members hear of it.
-/// [Apple's page](https://developer.apple.com/news/?id=cjhooqcq)
-public enum FamilyBilling: Hashable, Sendable, Codable {
+/// What members hear of the purchaser's renewal: that it cannot be charged
+/// ([Apple's page](https://developer.apple.com/news/?id=cjhooqcq)), and what the purchaser
+/// chose for it ([Apple's forum](https://developer.apple.com/forums/thread/744155)).
+///
+/// Stores keep them as JSON, as a part of ``FamilyEvent``.
+public enum FamilyAnnouncement: Hashable, Sendable, Codable {
     case failed(graceUntil: Timestamp?)
     case graceEnded
+    case switchedOn
+    /// By the purchaser or by the store.
+    case switchedOff
+    /// Another product from the next period on. `isReversal`: the present one again.
+    /// `isRedeemed`: with an offer.
+    case choseNext(product: ProductID, isReversal: Bool, isRedeemed: Bool)
+    /// An offer for the next period of the present product.
+    case redeemed
 
     /// Nil for all other events.
     init?(_ change: SubscriptionEvent.Change) {
         switch change {
         case .failed(let graceUntil): self = .failed(graceUntil: graceUntil)
         case .graceEnded: self = .graceEnded
+        case .switchedOn: self = .switchedOn
+        case .switchedOff, .stopped: self = .switchedOff
+        case .choseNext(let product, _, let isReversal, let offer, _):
+            self = .choseNext(
+                product: product, isReversal: isReversal, isRedeemed: offer != nil)
+        case .redeemed: self = .redeemed
         default: return nil
         }
+    }
+}
+
+/// The place of an event among those of all the purchaser's subscriptions.
+struct FamilyNewsPlace: Comparable {
+    let at: Timestamp
+    /// Among those of one instant. -1 before all of them.
+    let offset: Int
+
+    static func < (one: Self, other: Self) -> Bool {
+        (one.at, one.offset) < (other.at, other.offset)
     }
 }
 
@@ -49,10 +77,20 @@ extension [FamilyNews] {
         return found
     }
 
-    /// What could not be charged, in the order in which that happened.
-    var failures: [FamilyNews] {
-        enumerated().filter { FamilyBilling($0.element.event.change) != nil }
-            .sorted { ($0.element.event.at, $0.offset) < ($1.element.event.at, $1.offset) }
-            .map(\.element)
+    /// What members hear, in the order in which it happened.
+    var announced: [(place: FamilyNewsPlace, news: FamilyNews)] {
+        enumerated().filter { FamilyAnnouncement($0.element.event.change) != nil }
+            .map { (FamilyNewsPlace(at: $0.element.event.at, offset: $0.offset), $0.element) }
+            .sorted { $0.0 < $1.0 }
+    }
+
+    /// When transactions were sold.
+    var sold: [TransactionID: FamilyNewsPlace] {
+        var found: [TransactionID: FamilyNewsPlace] = [:]
+        for (offset, item) in enumerated() {
+            guard let period = item.event.change.sold else { continue }
+            found[period.transaction] = FamilyNewsPlace(at: item.event.at, offset: offset)
+        }
+        return found
     }
 }

@@ -122,8 +122,8 @@ public enum FamilyStep: Hashable, Sendable {
     case reinstated(share: Int, as: FamilyShare.Ending, at: Timestamp)
     /// The period's end moved.
     case moved(share: Int, to: Timestamp)
-    /// The next period could not be charged.
-    case billing(share: Int, FamilyBilling, at: Timestamp)
+    /// The renewal has changed, or could not be charged.
+    case announced(share: Int, FamilyAnnouncement, at: Timestamp)
     /// The period that was charged ahead is refunded, and this one is the present one again.
     case reopened(share: Int)
     /// What is shown of the purchaser's subscription has changed. Nothing is announced.
@@ -205,15 +205,16 @@ public struct FamilySharing: Sendable {
         endCleared(&work, at: now)
         let ordered = sales.filter { Self.isShared($0.type) }
             .sorted { (work.date($0), $0.id.value) < (work.date($1), $1.id.value) }
-        var failures = unseen.failures.filter { $0.event.at >= since }[...]
+        var announced = unseen.announced.filter { $0.place.at >= since }[...]
+        let sold = unseen.sold
         for sale in ordered {
-            // At one instant, what could not be charged failed before it was paid.
-            while let first = failures.first, first.event.at <= work.date(sale) {
-                announce(failures.removeFirst(), &work)
+            let place = sold[sale.id] ?? FamilyNewsPlace(at: work.date(sale), offset: -1)
+            while let first = announced.first, first.place < place {
+                announce(announced.removeFirst().news, &work)
             }
             bring(sale, &work, since: since, at: now)
         }
-        for failure in failures { announce(failure, &work) }
+        for item in announced { announce(item.news, &work) }
         endExpired(&work, at: now)
         for place in work.shares.indices where work.shares[place].isStale {
             if work.isPresent(place) { work.refresh(place) }
@@ -221,16 +222,18 @@ public struct FamilySharing: Sendable {
         return work.steps
     }
 
-    /// Announces what could not be charged after the period that the member has.
-    private func announce(_ failure: FamilyNews, _ work: inout FamilyWork) {
+    /// Announces what concerns the renewal of the period that the member has.
+    private func announce(_ news: FamilyNews, _ work: inout FamilyWork) {
         let place = work.shares.indices.last {
-            work.shares[$0].originalID == failure.originalID && work.isPresent($0)
+            work.shares[$0].originalID == news.originalID && work.isPresent($0)
         }
-        guard let place, let billing = FamilyBilling(failure.event.change) else { return }
+        guard let place, let announcement = FamilyAnnouncement(news.event.change) else {
+            return
+        }
         let isOfAnother = sales.contains {
-            isAfter(work.shares[place], $0) && work.date($0) < failure.event.at
+            isAfter(work.shares[place], $0) && work.date($0) < news.event.at
         }
-        if !isOfAnother { work.tell(place, billing, at: failure.event.at) }
+        if !isOfAnother { work.announce(place, announcement, at: news.event.at) }
     }
 
     private func endCleared(_ work: inout FamilyWork, at now: Timestamp) {
@@ -449,8 +452,10 @@ private struct FamilyWork {
         shares[place].isStale = false
     }
 
-    mutating func tell(_ place: Int, _ billing: FamilyBilling, at instant: Timestamp) {
-        steps.append(.billing(share: place, billing, at: instant))
+    mutating func announce(
+        _ place: Int, _ announcement: FamilyAnnouncement, at instant: Timestamp
+    ) {
+        steps.append(.announced(share: place, announcement, at: instant))
         shares[place].isStale = false
     }
 

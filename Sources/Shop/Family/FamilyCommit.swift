@@ -75,8 +75,8 @@ private struct FamilyWriting {
         case .reinstated(let place, let ending, let instant):
             try reinstate(place, as: ending, at: min(instant, line.now))
         case .moved(let place, let date): try move(place, to: date)
-        case .billing(let place, let billing, let instant):
-            try announce(billing, place, at: min(instant, line.now))
+        case .announced(let place, let announcement, let instant):
+            try announce(announcement, place, at: min(instant, line.now))
         case .reopened(let place):
             rows.shares[place].share.ending = nil
             rows.shares[place].endedAt = nil
@@ -176,16 +176,16 @@ private struct FamilyWriting {
     }
 
     private mutating func announce(
-        _ billing: FamilyBilling, _ place: Int, at instant: Timestamp
+        _ announcement: FamilyAnnouncement, _ place: Int, at instant: Timestamp
     ) throws {
         let row = rows.shares[place]
         let held = try facts(row.transaction)
         try put(row, place)
         try add(
-            .billing(
+            .announced(
                 transaction: row.transaction, product: held.productID,
-                purchaser: source.purchaser, billing: billing), at: instant)
-        let (type, subtype) = NotificationKind.announcing(billing)
+                purchaser: source.purchaser, announcement: announcement), at: instant)
+        let (type, subtype) = NotificationKind.announcing(announcement)
         try notify(type, subtype, held, at: instant)
     }
 
@@ -285,13 +285,22 @@ extension NotificationKind {
         }
     }
 
-    /// [Apple's page](https://developer.apple.com/news/?id=cjhooqcq): they are sent for each
-    /// member, too.
-    static func announcing(_ billing: FamilyBilling) -> (type: String, subtype: String?) {
-        switch billing {
+    /// They are sent for each member, too.
+    static func announcing(
+        _ announcement: FamilyAnnouncement
+    ) -> (type: String, subtype: String?) {
+        switch announcement {
         case .failed(let graceUntil):
             ("DID_FAIL_TO_RENEW", graceUntil == nil ? nil : "GRACE_PERIOD")
         case .graceEnded: ("GRACE_PERIOD_EXPIRED", nil)
+        case .switchedOn: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED")
+        case .switchedOff: ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED")
+        case .choseNext(_, let isReversal, let isRedeemed):
+            (
+                isRedeemed ? "OFFER_REDEEMED" : "DID_CHANGE_RENEWAL_PREF",
+                isReversal ? nil : "DOWNGRADE"
+            )
+        case .redeemed: ("OFFER_REDEEMED", nil)
         }
     }
 }

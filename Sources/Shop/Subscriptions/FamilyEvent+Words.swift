@@ -8,7 +8,7 @@ extension FamilyEvent.Change {
         switch self {
         case .place: nil
         case .granted(let transaction, _, _, _), .ended(let transaction, _, _, _),
-            .moved(let transaction, _), .billing(let transaction, _, _, _),
+            .moved(let transaction, _), .announced(let transaction, _, _, _),
             .reinstated(let transaction, _, _):
             transaction
         }
@@ -38,8 +38,8 @@ extension FamilyEvent.Change {
             )
         case .moved(let transaction, let end):
             ("familyMoved", "The shared period of transaction \(transaction) ends at \(end).")
-        case .billing(let transaction, let product, let purchaser, let billing):
-            billing.words(product, transaction, purchaser)
+        case .announced(let transaction, let product, let purchaser, let announcement):
+            announcement.words(product, transaction, purchaser)
         }
     }
 }
@@ -54,7 +54,7 @@ extension FamilyStep.GrantKind {
     }
 }
 
-extension FamilyBilling {
+extension FamilyAnnouncement {
     fileprivate func words(
         _ product: ProductID, _ transaction: TransactionID, _ purchaser: CustomerID
     ) -> (kind: String, message: String) {
@@ -68,6 +68,16 @@ extension FamilyBilling {
                 "The renewal of \(shared), could not be charged. The grace period ends at \(end)."
             )
         case .graceEnded: ("familyGraceEnded", "The grace period of \(shared), has ended.")
+        case .switchedOn:
+            ("familySwitchedOn", "The renewal of \(shared), was switched on.")
+        case .switchedOff:
+            ("familySwitchedOff", "The renewal of \(shared), was switched off.")
+        case .choseNext(let next, true, _):
+            ("familyChoseNext", "The renewal of \(shared), is of \(next) again.")
+        case .choseNext(let next, false, _):
+            ("familyChoseNext", "The renewal of \(shared), is of \(next).")
+        case .redeemed:
+            ("familyRedeemed", "An offer was redeemed for the renewal of \(shared).")
         }
     }
 }

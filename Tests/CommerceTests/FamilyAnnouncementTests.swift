@@ -4,12 +4,14 @@ import Testing
 
 @testable import Commerce
 
-/// What members hear of renewals that cannot be charged, and of other changes of the
-/// purchaser's subscription.
-@Suite struct FamilyBillingTests {
+/// What members hear of the purchaser's renewal: that it cannot be charged, and what the
+/// purchaser chose for it.
+@Suite struct FamilyAnnouncementTests {
     /// The purchaser's sales, as ``FamilyTests`` writes them; what happened: `f` failed, `F`
-    /// with a grace period, `g` which ended, and the sale that `r` recovered, each with its
-    /// instant; what the member had, since when the purchaser shares, and the steps.
+    /// with a grace period, `g` which ended, the sale that `r` recovered or `s` sold, renewal
+    /// switched off `o` or on `O`, stopped `t` by the store, the next product `n`, which
+    /// remains the present one `N`, and an offer `c`, each with its instant; what the member
+    /// had, since when the purchaser shares, and the steps.
     private static let table = """
         sales         news      had  since  now  steps
         1:1-4         f4        1    2      5    1failed@4
@@ -23,6 +25,18 @@ import Testing
         1:1-4         f4        1    5      9    nothing
         1:1-4         f4        1l   2      9    nothing
         1:1-4         f4        1    -      9    -1left
+        1:1-4         o2        1    2      3    1off@2
+        1:1-4         t2,O3     1    1      3    1off@2,1on@3
+        1:1-4         n2,N2     1    1      3    1next=b@2,1stays=a@2
+        1:1-4         c2        1    1      3    1redeemed@2
+        1:1-4         1s1,o1    -    1      3    +1first@1,1off@1
+        1:1-4         o1,1s1    -    1      3    +1first@1
+        1:1-4         1s1,o1    -    2      3    +1first@2
+        1:1-4,2:4-8   2s3,o3    1    1      3    -1renewed,+2renewal@4,2off@3
+        1:1-4,2:4-8   o3,2s3    1    1      3    1off@3,-1renewed,+2renewal@4
+        1:1-4,2:4-8   2s3,o3    1n,2 1      3    2off@3
+        1:1-4,2:4-8~  2s4,o5    1    1      9    -1expired
+        1:1-4x        o4        1    1      9    1off@4,-1expired
         """
 
     @Test(arguments: table.split(separator: "\n").dropFirst().map(String.init))
@@ -30,7 +44,7 @@ import Testing
         let words = line.split(separator: " ").map(String.init)
         var sharing = FamilyTests.sharing(words[0], since: words[3])
         sharing.news = try words[1].split(separator: ",").map(Self.news)
-        let shares = words[2].split(separator: ",").map(FamilyTests.share)
+        let shares = words[2].split(separator: ",").filter { $0 != "-" }.map(FamilyTests.share)
         let now = FamilyTests.at(try #require(Int64(words[4])))
 
         let steps = sharing.steps(from: shares, at: now)
@@ -94,12 +108,25 @@ import Testing
             case "f": .failed(graceUntil: nil)
             case "F": .failed(graceUntil: instant.adding(milliseconds: 2))
             case "g": .graceEnded
+            case "o": .switchedOff
+            case "O": .switchedOn
+            case "t": .stopped(reason: .unavailable)
+            case "n", "N":
+                .choseNext(
+                    product: letter == "n" ? "b" : "a", price: try period(0).price,
+                    isReversal: letter == "N")
+            case "c": .redeemed(offer: offer)
+            case "s": .renewed(period: try period(sale ?? 0))
             default: .recovered(period: try period(sale ?? 0))
             }
         return FamilyNews(
             originalID: TransactionID(1), revision: 50,
             event: SubscriptionEvent(at: instant, cause: .time, change: change))
     }
+
+    private static let offer = AppliedOffer(
+        kind: .promotional, id: "less", mode: .payAsYouGo, period: Period(1, .month),
+        price: Amount(milliunits: 490), periodsLeft: 0)
 
     private static func period(_ id: Int64) throws -> SubscribedPeriod {
         let currency = try #require(Currency(code: "USD"))
