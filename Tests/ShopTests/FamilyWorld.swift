@@ -84,6 +84,12 @@ struct FamilyWorld: Sendable {
 
     /// Runs a command of the tables, and all work that it causes.
     func run(_ command: String) async throws {
+        try await start(command)
+        try await work()
+    }
+
+    /// Runs a command of the tables. What it causes is done by a later one.
+    func start(_ command: String) async throws {
         let parts = command.split(separator: ":").map(String.init)
         let (realm, context) = (world.realm, TestWorld.context)
         switch parts[0] {
@@ -131,7 +137,6 @@ struct FamilyWorld: Sendable {
                 ofCustomer: try await id("ann"), context)
         default: Issue.record("no command \(command)")
         }
-        try await work()
     }
 
     /// Moves the clock that Ann has, which may be the realm's.

@@ -84,6 +84,19 @@ extension [FamilyNews] {
             .sorted { $0.0 < $1.0 }
     }
 
+    /// When the present period of each subscription was last revoked.
+    var revoked: [TransactionID: FamilyNewsPlace] {
+        var found: [TransactionID: FamilyNewsPlace] = [:]
+        for (offset, item) in enumerated() {
+            switch item.event.change {
+            case .refunded, .revoked, .runningRevoked, .aheadRevoked:
+                found[item.originalID] = FamilyNewsPlace(at: item.event.at, offset: offset)
+            default: break
+            }
+        }
+        return found
+    }
+
     /// When transactions were sold.
     var sold: [TransactionID: FamilyNewsPlace] {
         var found: [TransactionID: FamilyNewsPlace] = [:]

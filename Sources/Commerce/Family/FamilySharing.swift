@@ -169,11 +169,13 @@ public struct FamilySharing: Sendable {
     /// The purchaser's revision up to which sales were considered before. Nil if
     /// none was.
     public var seen: Int64?
+    /// Whether the places of both people are still those of that time.
+    public var isSettled: Bool
 
     public init(
         sales: [FamilySale], expired: [TransactionID: Timestamp] = [:],
         news: [FamilyNews] = [], since: Timestamp?, isOneFamily: Bool,
-        owned: Set<TransactionID> = [], seen: Int64? = nil
+        owned: Set<TransactionID> = [], seen: Int64? = nil, isSettled: Bool = true
     ) {
         self.sales = sales
         self.expired = expired
@@ -182,6 +184,7 @@ public struct FamilySharing: Sendable {
         self.isOneFamily = isOneFamily
         self.owned = owned
         self.seen = seen
+        self.isSettled = isSettled
     }
 
     /// The types of products that can be shared.
@@ -194,6 +197,7 @@ public struct FamilySharing: Sendable {
         let unseen = news.since(seen)
         var work = FamilyWork(shares, unseen.recoveries)
         guard let begun = since else {
+            for item in unseen.announced { announce(item.news, &work, since: now) }
             let ending: FamilyShare.Ending = isOneFamily ? .stopped : .left
             for place in shares.indices where shares[place].isRunning(at: now) {
                 work.end(place, ending, at: now)
@@ -203,18 +207,14 @@ public struct FamilySharing: Sendable {
         // The clock may have been set back to a time before that.
         let since = min(begun, now)
         endCleared(&work, at: now)
-        let ordered = sales.filter { Self.isShared($0.type) }
-            .sorted { (work.date($0), $0.id.value) < (work.date($1), $1.id.value) }
-        var announced = unseen.announced.filter { $0.place.at >= since }[...]
-        let sold = unseen.sold
-        for sale in ordered {
-            let place = sold[sale.id] ?? FamilyNewsPlace(at: work.date(sale), offset: -1)
+        var announced = unseen.announced[...]
+        for (sale, place) in inOrder(unseen, work) {
             while let first = announced.first, first.place < place {
-                announce(announced.removeFirst().news, &work)
+                announce(announced.removeFirst().news, &work, since: since)
             }
             bring(sale, &work, since: since, at: now)
         }
-        for item in announced { announce(item.news, &work) }
+        for item in announced { announce(item.news, &work, since: since) }
         endExpired(&work, at: now)
         for place in work.shares.indices where work.shares[place].isStale {
             if work.isPresent(place) { work.refresh(place) }
@@ -222,14 +222,52 @@ public struct FamilySharing: Sendable {
         return work.steps
     }
 
-    /// Announces what concerns the renewal of the period that the member has.
-    private func announce(_ news: FamilyNews, _ work: inout FamilyWork) {
+    /// The sales in commercial order, each with its place among the events: what happened
+    /// before is announced before.
+    private func inOrder(
+        _ unseen: [FamilyNews], _ work: FamilyWork
+    ) -> [(sale: FamilySale, place: FamilyNewsPlace)] {
+        let (sold, revoked) = (unseen.sold, unseen.revoked)
+        func bought(_ sale: FamilySale) -> FamilyNewsPlace {
+            sold[sale.id] ?? FamilyNewsPlace(at: work.date(sale), offset: -1)
+        }
+        return sales.filter { Self.isShared($0.type) }
+            .map { sale -> (sale: FamilySale, place: FamilyNewsPlace, date: Timestamp) in
+                // What the member has is looked at when it ended.
+                let isHeld = work.place(of: sale) != nil
+                if isHeld, let revokedAt = sale.revokedAt {
+                    let place = revoked[sale.originalID].flatMap { $0.at == revokedAt ? $0 : nil }
+                    return (
+                        sale, place ?? FamilyNewsPlace(at: revokedAt, offset: -1), revokedAt
+                    )
+                }
+                if isHeld, sale.isUpgraded, let next = successors(of: sale).map(bought).min() {
+                    return (sale, next, next.at)
+                }
+                return (sale, bought(sale), work.date(sale))
+            }
+            .sorted {
+                ($0.date, $0.sale.id.value) < ($1.date, $1.sale.id.value)
+            }
+            .map { ($0.sale, $0.place) }
+    }
+
+    private func successors(of sale: FamilySale) -> [FamilySale] {
+        sales.filter { $0.originalID == sale.originalID && $0.isAfter(sale) }
+    }
+
+    /// Announces what concerns the renewal of the period that the member has. Who has got
+    /// the period only now, by a change of a place, hears nothing of what came before that.
+    private func announce(
+        _ news: FamilyNews, _ work: inout FamilyWork, since: Timestamp
+    ) {
         let place = work.shares.indices.last {
             work.shares[$0].originalID == news.originalID && work.isPresent($0)
         }
-        guard let place, let announcement = FamilyAnnouncement(news.event.change) else {
-            return
-        }
+        guard let place, let announcement = FamilyAnnouncement(news.event.change),
+            isSettled || place < work.held && work.shares[place].ending == nil
+                || since < news.event.at
+        else { return }
         let isOfAnother = sales.contains {
             isAfter(work.shares[place], $0) && work.date($0) < news.event.at
         }
@@ -389,9 +427,11 @@ private struct FamilyWork {
     var steps: [FamilyStep] = []
     /// When periods were paid that could not be charged at first.
     let recoveries: [TransactionID: Timestamp]
+    /// The number of shares before the first step.
+    let held: Int
 
     init(_ shares: [FamilyShare], _ recoveries: [TransactionID: Timestamp]) {
-        (self.shares, self.recoveries) = (shares, recoveries)
+        (self.shares, self.recoveries, held) = (shares, recoveries, shares.count)
     }
 
     /// When the member gets a sale. Within a grace period, the period begins before it

@@ -82,12 +82,12 @@ struct FamilyCarrier: Sendable {
             guard let now = try Realm.now(of: source.member, wall: wall, writing) else {
                 return .leave(true)
             }
-            guard try writing.first(Statement.Families.advance, source.link) != nil else {
-                return .leave(false)
-            }
+            guard try source.isCurrent(writing),
+                try writing.first(Statement.Families.advance, source.link) != nil
+            else { return .leave(false) }
             // Another process may have written since. Behind the link none can.
             var present = try FamilyMemberRows(source.member, from: source.purchaser, writing)
-            present.seen = rows.seen
+            (present.seen, present.link) = (rows.seen, rows.link)
             return source.steps(present, at: now).isEmpty ? .commit(true) : .leave(false)
         }
     }

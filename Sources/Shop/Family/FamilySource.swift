@@ -10,6 +10,8 @@ struct FamilySource: Sendable {
     let member: CustomerID
     /// Events up to this revision were not read.
     private let seen: Int64?
+    /// That of a realm of one database, which alone has snapshots.
+    private let generation: Int64?
     private let places: (purchaser: FamilyPersonRow, member: FamilyPersonRow)
     private let bought: Bought
     private let shelf: Shelf
@@ -45,12 +47,15 @@ struct FamilySource: Sendable {
         from purchaser: CustomerID, to member: CustomerID, after seen: Int64?, in realm: Realm
     ) async throws {
         (self.purchaser, self.member, self.seen) = (purchaser, member, seen)
-        places = try await realm.readHouse { reading in
+        let isOne = realm.clusters.isOne
+        let house = try await realm.readHouse { reading in
             (
-                try FamilyPersonRow.find(purchaser, reading),
-                try FamilyPersonRow.find(member, reading)
+                purchaser: try FamilyPersonRow.find(purchaser, reading),
+                member: try FamilyPersonRow.find(member, reading),
+                generation: isOne ? try Self.generation(reading) : nil
             )
         }
+        (places, generation) = ((house.purchaser, house.member), house.generation)
         bought = try await realm.read(of: purchaser) {
             try Bought(purchaser, after: seen, $0)
         }
@@ -70,6 +75,15 @@ struct FamilySource: Sendable {
             "purchaser_revision": .integer(linkParts[0]),
             "family_revision": .integer(linkParts[1]),
         ])
+    }
+
+    /// Whether no snapshot was loaded since this was read.
+    func isCurrent(_ reading: any Reading) throws -> Bool {
+        try generation.map { try Self.generation(reading) == $0 } ?? true
+    }
+
+    private static func generation(_ reading: any Reading) throws -> Int64 {
+        try reading.first(Statement.Restores.generation)?.integer("generation") ?? 0
     }
 
     func sale(_ id: TransactionID) -> TransactionFacts? { bought.sales.first { $0.id == id } }
@@ -100,7 +114,8 @@ struct FamilySource: Sendable {
             sales: bought.sales.map { sale($0, member) }, expired: expired, news: bought.news,
             since: places.purchaser.person.since(for: places.member.person),
             isOneFamily: places.purchaser.person.isInFamily(of: places.member.person),
-            owned: Set(bought.sales.filter { member.owns($0) }.map(\.id)), seen: member.seen)
+            owned: Set(bought.sales.filter { member.owns($0) }.map(\.id)), seen: member.seen,
+            isSettled: member.link.last == linkParts.last)
         return sharing.steps(from: member.shares.map(share), at: now)
     }
 
@@ -144,8 +159,8 @@ struct FamilyMemberRows: Sendable {
     private let owned: Set<[String]>
     /// The purchaser's revision up to which sales were considered before.
     var seen: Int64?
-    /// The values of ``FamilySource/link`` that were written last.
-    let link: [Int64]
+    /// The values of ``FamilySource/linkParts`` that were written last.
+    var link: [Int64]
 
     init(
         _ member: CustomerID, from purchaser: CustomerID, _ reading: any Reading
