@@ -35,6 +35,7 @@ import Testing
         1:1-4         1s1,o1    -    2?     3    +1first@2
         1:1-4         1s1,o1    -    1?     3    +1first@1
         1:1-4         1s1,o3    -    1?     3    +1first@1,1off@3
+        1:1-4         1s1,o3    -    2?     2    +1first@2
         1:1-4         o1        1    2?     3    1off@1
         1:1-4         o2        1    3      3    1off@2
         1:1-4         o2        1    -?     9    1off@2,-1left

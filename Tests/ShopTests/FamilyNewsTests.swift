@@ -72,7 +72,10 @@ import Testing
             SaveSnapshotRequest(name: "one"), TestWorld.context)
         for command in ["off", "buy:pro"] { try await family.start(command) }
         let (ann, ben) = (try await number("ann", family), try await number("ben", family))
-        let source = try await FamilySource(from: ann, to: ben, after: nil, in: realm)
+        let known = try await realm.read(of: ben) {
+            try FamilyMemberRows(ben, from: ann, $0)
+        }
+        let source = try await FamilySource(from: ann, to: ben, after: known, in: realm)
         let transaction = try await realm.newNumber(.transaction, bucket: ben.bucket)
 
         _ = try await realm.keeping.loadSnapshot("one", TestWorld.context)

@@ -197,7 +197,7 @@ public struct FamilySharing: Sendable {
         let unseen = news.since(seen)
         var work = FamilyWork(shares, unseen.recoveries)
         guard let begun = since else {
-            for item in unseen.announced { announce(item.news, &work, since: now) }
+            for item in unseen.announced { announce(item.news, &work, since: now, at: now) }
             let ending: FamilyShare.Ending = isOneFamily ? .stopped : .left
             for place in shares.indices where shares[place].isRunning(at: now) {
                 work.end(place, ending, at: now)
@@ -210,11 +210,11 @@ public struct FamilySharing: Sendable {
         var announced = unseen.announced[...]
         for (sale, place) in inOrder(unseen, work) {
             while let first = announced.first, first.place < place {
-                announce(announced.removeFirst().news, &work, since: since)
+                announce(announced.removeFirst().news, &work, since: since, at: now)
             }
             bring(sale, &work, since: since, at: now)
         }
-        for item in announced { announce(item.news, &work, since: since) }
+        for item in announced { announce(item.news, &work, since: since, at: now) }
         endExpired(&work, at: now)
         for place in work.shares.indices where work.shares[place].isStale {
             if work.isPresent(place) { work.refresh(place) }
@@ -256,17 +256,17 @@ public struct FamilySharing: Sendable {
         sales.filter { $0.originalID == sale.originalID && $0.isAfter(sale) }
     }
 
-    /// Announces what concerns the renewal of the period that the member has. Who has got
-    /// the period only now, by a change of a place, hears nothing of what came before that.
+    /// Announces what concerns the renewal of the period that the member has. A member who
+    /// has got the period only now, by a change of a place, hears nothing of what came before.
     private func announce(
-        _ news: FamilyNews, _ work: inout FamilyWork, since: Timestamp
+        _ news: FamilyNews, _ work: inout FamilyWork, since: Timestamp, at now: Timestamp
     ) {
         let place = work.shares.indices.last {
             work.shares[$0].originalID == news.originalID && work.isPresent($0)
         }
         guard let place, let announcement = FamilyAnnouncement(news.event.change),
             isSettled || place < work.held && work.shares[place].ending == nil
-                || since < news.event.at
+                || since < news.event.at && news.event.at <= now
         else { return }
         let isOfAnother = sales.contains {
             isAfter(work.shares[place], $0) && work.date($0) < news.event.at

@@ -64,7 +64,7 @@ struct FamilyCarrier: Sendable {
             // A snapshot may have removed the member.
             guard let now = time else { return }
             let source = try await FamilySource(
-                from: purchaser, to: member, after: rows.seen, in: realm)
+                from: purchaser, to: member, after: rows, in: realm)
             let steps = source.steps(rows, at: now)
             let isDone =
                 try await steps.isEmpty
@@ -82,11 +82,12 @@ struct FamilyCarrier: Sendable {
             guard let now = try Realm.now(of: source.member, wall: wall, writing) else {
                 return .leave(true)
             }
-            guard try source.isCurrent(writing),
-                try writing.first(Statement.Families.advance, source.link) != nil
-            else { return .leave(false) }
+            guard try writing.first(Statement.Families.advance, source.link) != nil else {
+                return .leave(false)
+            }
             // Another process may have written since. Behind the link none can.
             var present = try FamilyMemberRows(source.member, from: source.purchaser, writing)
+            guard source.isEnough(for: present) else { return .leave(false) }
             (present.seen, present.link) = (rows.seen, rows.link)
             return source.steps(present, at: now).isEmpty ? .commit(true) : .leave(false)
         }

@@ -32,7 +32,7 @@ struct FamilyCommit: Sendable {
     /// another process has written a later state, or if there are too few numbers.
     func write(_ line: CustomerLine) throws -> Ending<Int> {
         let rows = try FamilyMemberRows(source.member, from: source.purchaser, line.writing)
-        guard try source.isCurrent(line.writing), source.isEnough(for: rows),
+        guard source.isEnough(for: rows),
             try line.writing.first(Statement.Families.advance, source.link) != nil
         else { return .leave(0) }
         var work = FamilyWriting(commit: self, rows: rows, line: line)

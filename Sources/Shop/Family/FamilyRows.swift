@@ -265,6 +265,9 @@ extension Statement {
             WHERE a.customer_id = $1
             """)
 
+        static let generation = Statement(
+            "families.generation", [], "SELECT generation FROM realm")
+
         static let owned = Statement(
             "families.owned", [.integer],
             """
@@ -299,8 +302,8 @@ extension Statement {
 
         static let all = [
             pending, put, person, people, everyone, organisers, purchasers, link, advance, shares,
-            share, periods, putShare, sales, revision, subscriptions, news, accounts, owned, begin,
-            addEvent, change,
+            share, periods, putShare, sales, revision, subscriptions, news, accounts, owned,
+            generation, begin, addEvent, change,
         ]
     }
 }

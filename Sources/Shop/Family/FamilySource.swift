@@ -8,10 +8,8 @@ import Storage
 struct FamilySource: Sendable {
     let purchaser: CustomerID
     let member: CustomerID
-    /// Events up to this revision were not read.
-    private let seen: Int64?
-    /// That of a realm of one database, which alone has snapshots.
-    private let generation: Int64?
+    /// The member's rows that were read before. Events that they have were not read.
+    private let known: FamilyMemberRows
     private let places: (purchaser: FamilyPersonRow, member: FamilyPersonRow)
     private let bought: Bought
     private let shelf: Shelf
@@ -42,22 +40,20 @@ struct FamilySource: Sendable {
         }
     }
 
-    /// `seen`: the purchaser's revision up to which the member's rows are up to date.
+    /// `known`: the member's rows, as they were before this is read.
     init(
-        from purchaser: CustomerID, to member: CustomerID, after seen: Int64?, in realm: Realm
+        from purchaser: CustomerID, to member: CustomerID, after known: FamilyMemberRows,
+        in realm: Realm
     ) async throws {
-        (self.purchaser, self.member, self.seen) = (purchaser, member, seen)
-        let isOne = realm.clusters.isOne
-        let house = try await realm.readHouse { reading in
+        (self.purchaser, self.member, self.known) = (purchaser, member, known)
+        places = try await realm.readHouse { reading in
             (
-                purchaser: try FamilyPersonRow.find(purchaser, reading),
-                member: try FamilyPersonRow.find(member, reading),
-                generation: isOne ? try Self.generation(reading) : nil
+                try FamilyPersonRow.find(purchaser, reading),
+                try FamilyPersonRow.find(member, reading)
             )
         }
-        (places, generation) = ((house.purchaser, house.member), house.generation)
         bought = try await realm.read(of: purchaser) {
-            try Bought(purchaser, after: seen, $0)
+            try Bought(purchaser, after: known.seen, $0)
         }
         shelf = try await realm.loadShelf()
     }
@@ -77,24 +73,17 @@ struct FamilySource: Sendable {
         ])
     }
 
-    /// Whether no snapshot was loaded since this was read.
-    func isCurrent(_ reading: any Reading) throws -> Bool {
-        try generation.map { try Self.generation(reading) == $0 } ?? true
-    }
-
-    private static func generation(_ reading: any Reading) throws -> Int64 {
-        try reading.first(Statement.Restores.generation)?.integer("generation") ?? 0
-    }
-
     func sale(_ id: TransactionID) -> TransactionFacts? { bought.sales.first { $0.id == id } }
 
     func subscription(_ original: TransactionID) -> Subscription? {
         bought.subscriptions[original]
     }
 
-    /// Whether all events were read that these rows lack. A loaded snapshot brings older
-    /// rows back.
-    func isEnough(for member: FamilyMemberRows) -> Bool { (seen ?? 0) <= (member.seen ?? 0) }
+    /// Whether all events were read that these rows lack, and no snapshot was loaded since,
+    /// which brings older rows back.
+    func isEnough(for member: FamilyMemberRows) -> Bool {
+        (known.seen ?? 0) <= (member.seen ?? 0) && known.generation == member.generation
+    }
 
     /// Why a subscription expired.
     func expiration(_ original: TransactionID) -> Expiration {
@@ -161,6 +150,8 @@ struct FamilyMemberRows: Sendable {
     var seen: Int64?
     /// The values of ``FamilySource/linkParts`` that were written last.
     var link: [Int64]
+    /// Another one after each loaded snapshot.
+    let generation: Int64
 
     init(
         _ member: CustomerID, from purchaser: CustomerID, _ reading: any Reading
@@ -175,6 +166,8 @@ struct FamilyMemberRows: Sendable {
         owned = Set(
             try reading.query(Statement.Families.owned, key)
                 .map { [try $0.text("bundle_id"), try $0.text("product_id")] })
+        generation =
+            try reading.first(Statement.Families.generation)?.integer("generation") ?? 0
         let row = try reading.first(
             Statement.Families.link, key + [.integer(purchaser.value)])
         seen = try row?.integer("purchaser_revision")
