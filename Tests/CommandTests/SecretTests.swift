@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `a password comes from a file or standard input`() async throws {
-        let store = try await rig.serve()
+        let store = try await rig.serve("--scrypt-rounds", "2")
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("realm", "create", "shop", "--production")
         let file = rig.path("password")

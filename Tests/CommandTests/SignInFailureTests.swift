@@ -10,7 +10,8 @@ import Testing
         let rig = try Rig()
         let file = try PackageRoot.path() + "/Samples/RemoveAds/RemoveAds.storekit"
         let outcome = try await rig.run(
-            "shopkeeper", "exec", file, "--bundle-id", "com.example.removeads", "--", "sh", "-c",
+            "shopkeeper", "exec", file, "--bundle-id", "com.example.removeads",
+            "--scrypt-rounds", "2", "--", "sh", "-c",
             """
             export HOME="$SHOPKEEPER_DATA" SHOPKEEPER_CUSTOMER=ada
             shopkeeper customer create ada --password 'a long one' >&2

@@ -165,7 +165,8 @@ if "SHOPKEEPER_URL" not in env:
     threading.Thread(target=processor.serve_forever, daemon=True).start()
     options = ["--environment", "LocalTesting"] if sys.argv[1:] == ["local"] else []
     sys.exit(subprocess.call(
-        ["shopkeeper", "exec", "--intercept", "--processor", f"http://127.0.0.1:{processor.server_port}", *options,
+        ["shopkeeper", "exec", "--intercept", "--scrypt-rounds", "2",
+         "--processor", f"http://127.0.0.1:{processor.server_port}", *options,
          "--", sys.executable, *sys.argv]))
 
 bundle_id = env["SHOPKEEPER_BUNDLE_ID"]
