@@ -112,6 +112,7 @@ import Testing
         1:1-4,2:4-8             1n,2       -      5    -2left
         1:1-4^,2:3-8            1          2      5    -1upgraded,+2again@3
         1:1-4^,2:3-8~           1          2      5    -1unshared
+        1:1-4^,2:3-8~,3:9-2     1          2      5    -1unshared
         1:1-4!                  1n         2      5    -1refunded
         1:1-6                   1          2      3    1to6
         1:1-4!,2:4-8            1n,2       2      5    -1refunded

@@ -252,8 +252,11 @@ public struct FamilySharing: Sendable {
             .map { ($0.sale, $0.place) }
     }
 
+    /// Later periods of the subscription. One that ended before it began takes no place.
     private func successors(of sale: FamilySale) -> [FamilySale] {
-        sales.filter { $0.originalID == sale.originalID && $0.isAfter(sale) }
+        sales.filter {
+            $0.originalID == sale.originalID && $0.isAfter(sale) && !$0.wasEnded
+        }
     }
 
     /// Announces what concerns the renewal of the period that the member has. A member who
@@ -372,9 +375,8 @@ public struct FamilySharing: Sendable {
 
     /// Whether the member gets what took the place of a sale.
     private func hasSharedSuccessor(_ sale: FamilySale) -> Bool {
-        sales.contains {
-            $0.originalID == sale.originalID && $0.isShareable && $0.revokedAt == nil
-                && !$0.isUpgraded && $0.isAfter(sale)
+        successors(of: sale).contains {
+            $0.isShareable && $0.revokedAt == nil && !$0.isUpgraded
         }
     }
 
