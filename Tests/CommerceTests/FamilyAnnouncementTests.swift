@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import Commerce
@@ -66,6 +67,22 @@ import Testing
         #expect((shown.isEmpty ? "nothing" : shown) == words[5])
         (sharing.seen, sharing.isSettled) = (100, true)
         #expect(sharing.steps(from: FamilyTests.after(steps, shares), at: now) == [])
+    }
+
+    /// Stores have events with the name that was written first.
+    @Test func `a stored event keeps its form`() throws {
+        let stored = """
+            {"billing":{"billing":{"graceEnded":{}},"product":"a","purchaser":1,"transaction":2}}
+            """
+        let event = FamilyEvent.Change.announced(
+            transaction: TransactionID(2), product: "a", purchaser: CustomerID(1),
+            announcement: .graceEnded)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+
+        #expect(String(decoding: try encoder.encode(event), as: UTF8.self) == stored)
+        #expect(
+            try JSONDecoder().decode(FamilyEvent.Change.self, from: Data(stored.utf8)) == event)
     }
 
     @Test func `what a member is shown is written anew for what the member still has`() {

@@ -79,18 +79,17 @@ extension [FamilyNews] {
 
     /// What members hear, in the order in which it happened.
     var announced: [(place: FamilyNewsPlace, news: FamilyNews)] {
-        enumerated().filter { FamilyAnnouncement($0.element.event.change) != nil }
-            .map { (FamilyNewsPlace(at: $0.element.event.at, offset: $0.offset), $0.element) }
-            .sorted { $0.0 < $1.0 }
+        placed.filter { FamilyAnnouncement($0.news.event.change) != nil }
+            .sorted { $0.place < $1.place }
     }
 
     /// When the present period of each subscription was last revoked.
     var revoked: [TransactionID: FamilyNewsPlace] {
         var found: [TransactionID: FamilyNewsPlace] = [:]
-        for (offset, item) in enumerated() {
+        for (place, item) in placed {
             switch item.event.change {
             case .refunded, .revoked, .runningRevoked, .aheadRevoked:
-                found[item.originalID] = FamilyNewsPlace(at: item.event.at, offset: offset)
+                found[item.originalID] = place
             default: break
             }
         }
@@ -100,10 +99,15 @@ extension [FamilyNews] {
     /// When transactions were sold.
     var sold: [TransactionID: FamilyNewsPlace] {
         var found: [TransactionID: FamilyNewsPlace] = [:]
-        for (offset, item) in enumerated() {
-            guard let period = item.event.change.sold else { continue }
-            found[period.transaction] = FamilyNewsPlace(at: item.event.at, offset: offset)
+        for (place, item) in placed {
+            if let period = item.event.change.sold { found[period.transaction] = place }
         }
         return found
+    }
+
+    private var placed: [(place: FamilyNewsPlace, news: FamilyNews)] {
+        enumerated().map {
+            (FamilyNewsPlace(at: $0.element.event.at, offset: $0.offset), $0.element)
+        }
     }
 }
