@@ -18,14 +18,14 @@ extension Ledger {
         _ request: RedeemRequest, account: String, requestID: String = ""
     ) async throws -> LedgerRedemption {
         let prepared = try prepare(request, account: account)
-        let note = note(
-            .redeemed, account: prepared.wish.account, prepared.wish.idempotencyKey)
-        let (redemption, isNew) = try await commit { writing in
-            // A repeated request writes nothing, so that it waits for nobody and no disk.
-            if let told = try prepared.wish.redeemed(writing) { return (told, false) }
-            let redeemed = try prepared.redeem(in: writing)
-            if redeemed.isNew { try note?.write(writing) }
-            return redeemed
+        let wish = prepared.wish
+        let noted = NotedRedemption(
+            prepared: prepared,
+            note: note(.redeemed, account: wish.account, wish.idempotencyKey))
+        let (redemption, isNew) = try await redemptions.write(
+            noted, named: wish.idempotencyKey, of: wish.account
+        ) { all in
+            try await commit { try NotedRedemption.redeem(all, in: $0) }
         }
         if isNew { figures.countRedeemed() }
         tell(redemption, requestID)
@@ -84,12 +84,53 @@ public struct PreparedRedemption: Sendable {
     public func redeem(
         in writing: any Writing
     ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
-        let redeemed = try wish.fulfil(writing, at: now)
-        if redeemed.isNew {
-            try outbox.post(
-                .unitRedeemed, account: wish.account, redeemed.redemption, at: now, writing)
+        try Self.redeem([self], in: writing)[0].get()
+    }
+
+    /// Spends a unit for each of several redemptions of one account, all with keys of their
+    /// own. One that is refused has no effect.
+    static func redeem(
+        _ all: [PreparedRedemption], in writing: any Writing
+    ) throws -> [RedemptionOutcome] {
+        let outcomes = try RedemptionWish.fulfil(all.map { ($0.wish, $0.now) }, writing)
+        for (prepared, outcome) in zip(all, outcomes) {
+            guard case .success(let redeemed) = outcome, redeemed.isNew else { continue }
+            try prepared.outbox.post(
+                .unitRedeemed, account: prepared.wish.account, redeemed.redemption,
+                at: prepared.now, writing)
         }
-        return redeemed
+        return outcomes
+    }
+}
+
+/// A redemption, and whether it was made now and not under the same key before. Its error is
+/// a ``LedgerRefusal``.
+typealias RedemptionOutcome = Result<(redemption: LedgerRedemption, isNew: Bool), any Error>
+
+/// A redemption that is noted in the audit when it is made.
+struct NotedRedemption: Sendable {
+    let prepared: PreparedRedemption
+    let note: AuditNote?
+
+    /// Runs in a commit, possibly twice. A repeated request writes nothing, so that it waits
+    /// for no lock and no disk; neither does one that is refused alone.
+    static func redeem(
+        _ all: [NotedRedemption], in writing: any Writing
+    ) throws -> [RedemptionOutcome] {
+        var outcomes = try RedemptionWish.redeemed(all.map(\.prepared.wish), writing)
+        let open = all.indices.filter { outcomes[$0] == nil }
+        if !open.isEmpty {
+            let redeemed = try PreparedRedemption.redeem(open.map { all[$0].prepared }, in: writing)
+            for (index, outcome) in zip(open, redeemed) {
+                outcomes[index] = outcome
+                if case .success(let redeemed) = outcome, redeemed.isNew {
+                    try all[index].note?.write(writing)
+                }
+            }
+        }
+        let answers = outcomes.compactMap { $0 }
+        if answers.count == 1, case .failure(let refusal) = answers[0] { throw refusal }
+        return answers
     }
 }
 
@@ -161,10 +202,16 @@ struct RedemptionWish: Hashable, Sendable {
             remedy: "send what was sent before, or a new key for a new redemption")
     }
 
-    /// Returns the redemption that was made with this key, if there is one.
-    /// Refusals: `redemptionContradicts`, `keyReserved`.
-    func redeemed(_ reading: any Reading) throws -> LedgerRedemption? {
-        try BookedRedemption.find(account, idempotencyKey, reading).map(redeemed)
+    /// Returns the redemptions that were made with these keys, and nil for each key that is
+    /// free. Refusals: `redemptionContradicts`, `keyReserved`.
+    static func redeemed(
+        _ wishes: [RedemptionWish], _ reading: any Reading
+    ) throws -> [RedemptionOutcome?] {
+        let found = try reading.queryEach(Statement.Redemptions.byKey, wishes.map(\.key))
+        return try zip(wishes, found).map { wish, rows in
+            guard let told = try rows.first.map(BookedRedemption.init) else { return nil }
+            return try outcome { (try wish.redeemed(told), false) }
+        }
     }
 
     private func redeemed(_ told: BookedRedemption) throws -> LedgerRedemption {
@@ -177,35 +224,65 @@ struct RedemptionWish: Hashable, Sendable {
         return redemption
     }
 
-    /// Runs in a commit, possibly twice: locks the account's line, then spends one unit with
-    /// a conditional statement, unless the key was used before. These are sent together, so
-    /// that others wait for the line no longer than for the commit.
-    func fulfil(
-        _ writing: any Writing, at now: Timestamp
-    ) throws -> (redemption: LedgerRedemption, isNew: Bool) {
-        let (byProduct, named) = (Statement.Booked.spendOfProduct, Statement.Booked.spendNamed)
-        let key = SQLValue.text(idempotencyKey)
-        let answers = try writing.queryAll([
-            (Statement.Accounts.takeKnownLine, [.text(account)]),
-            (Statement.Redemptions.byKey, [.text(account), key]),
-            (
-                transactionID == nil ? byProduct : named,
-                wanted + [.integer(now.milliseconds), key]
-            ),
-        ])
-        guard !answers[0].isEmpty else { throw unknown }
-        if let told = try answers[1].first.map({ try redeemed(BookedRedemption($0)) }) {
-            return (told, isNew: false)
+    /// Runs in a commit, possibly twice: locks the account's line, then spends a unit for
+    /// each of its wishes with a conditional statement, unless its key was used before. These
+    /// are sent together, so that others wait for the line no longer than for the commit.
+    static func fulfil(
+        _ wishes: [(wish: RedemptionWish, now: Timestamp)], _ writing: any Writing
+    ) throws -> [RedemptionOutcome] {
+        guard let account = wishes.first?.wish.account else { return [] }
+        var queries: [(statement: Statement, values: [SQLValue])] = [
+            (Statement.Accounts.takeKnownLine, [.text(account)])
+        ]
+        for (wish, now) in wishes {
+            queries.append((Statement.Redemptions.byKey, wish.key))
+            queries.append(wish.spending(at: now))
         }
-        guard let row = answers[2].first else { throw try refusal(writing, at: now) }
+        let answers = try writing.queryAll(queries)
+        return try wishes.enumerated().map { index, asked in
+            try outcome {
+                guard !answers[0].isEmpty else { throw asked.wish.unknown }
+                let (told, spent) = (answers[2 * index + 1].first, answers[2 * index + 2].first)
+                if let told { return (try asked.wish.redeemed(BookedRedemption(told)), false) }
+                return (try asked.wish.book(spent, at: asked.now, writing), true)
+            }
+        }
+    }
+
+    /// Returns a refusal as the outcome. Throws other errors.
+    private static func outcome(
+        _ body: () throws -> (LedgerRedemption, Bool)
+    ) throws -> RedemptionOutcome {
+        do {
+            let (redemption, isNew) = try body()
+            return .success((redemption, isNew))
+        } catch let refusal as LedgerRefusal { return .failure(refusal) }
+    }
+
+    private var key: [SQLValue] { [.text(account), .text(idempotencyKey)] }
+
+    /// The statement that spends a unit, unless the key was used before.
+    private func spending(at now: Timestamp) -> (statement: Statement, values: [SQLValue]) {
+        (
+            transactionID == nil
+                ? Statement.Booked.spendOfProduct : Statement.Booked.spendNamed,
+            wanted + [.integer(now.milliseconds), .text(idempotencyKey)]
+        )
+    }
+
+    /// Writes the redemption of a unit that was spent. Nil: none could be.
+    private func book(
+        _ spent: Row?, at now: Timestamp, _ writing: any Writing
+    ) throws -> LedgerRedemption {
+        guard let spent else { throw try refusal(writing, at: now) }
         let redemption = BookedRedemption(
-            self, of: try PurchaseKey(row), try row.text("product_id"),
-            spent: (unit: Int(try row.integer("spent")), at: now))
+            self, of: try PurchaseKey(spent), try spent.text("product_id"),
+            spent: (unit: Int(try spent.integer("spent")), at: now))
         try writing.execute(Statement.Redemptions.insert, redemption.row)
         guard let wire = redemption.redemption else {
             throw StorageFault(.malformedRow, "a redemption has no unit")
         }
-        return (wire, isNew: true)
+        return wire
     }
 
     /// Locks the line of an account that has purchases, and returns its new

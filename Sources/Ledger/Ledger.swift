@@ -31,6 +31,10 @@ public struct Ledger: Sendable {
     let figures = LedgerFigures()
     let news = LedgerNews()
     let errands = LedgerErrands()
+    /// The redemptions of each account.
+    let redemptions = SharedCommits<
+        NotedRedemption, (redemption: LedgerRedemption, isNew: Bool)
+    >()
     /// The key of this process to the ledger's door, for commands on this machine. It
     /// is new at each start and never in the database. Other servers have keys of
     /// their own (``createKey(_:)``).
