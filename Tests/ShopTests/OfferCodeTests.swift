@@ -76,6 +76,29 @@ import Testing
         #expect(try await world.deactivate(made[0].batch) == 0)
     }
 
+    /// Keys are drawn from the system's generator in between, and change nothing.
+    @Test func `a seeded realm draws the same codes again`() async throws {
+        func drawn(seed: Int64?, keys: Int) async throws -> [[OfferCodeRecord]] {
+            let world = try await OfferWorld(buying: nil, seed: seed)
+            for _ in 0..<keys {
+                _ = try await world.world.realm.merchant.createServerKey(
+                    bundleID: TestWorld.bundleID.value)
+            }
+            return [
+                try await world.codes(count: 2), try await world.codes(code: "SPRING", limit: 1),
+                try await world.codes(count: 2),
+            ]
+        }
+        let once = try await drawn(seed: 5, keys: 0)
+        #expect(try await drawn(seed: 5, keys: 1) == once)
+        #expect(Set(once.joined().map(\.code)).count == 5)
+        #expect(Set(once.map { $0[0].batch }).count == 3)
+        let other = try await drawn(seed: 6, keys: 0)
+        let unseeded = try await [drawn(seed: nil, keys: 0), drawn(seed: nil, keys: 1)]
+        let all = [once, other] + unseeded
+        #expect(Set(all.map { $0[0][0].code }).count == 4)
+    }
+
     @Test func `sixteen customers at once redeem no more than there are`() async throws {
         let world = try await OfferWorld(buying: nil)
         _ = try await world.codes(code: "FIVE", limit: 5)

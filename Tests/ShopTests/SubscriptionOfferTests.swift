@@ -181,8 +181,10 @@ struct OfferWorld {
     let session: DeviceSession
     let key: CreatedServerKey
 
-    init(buying product: String? = "news", places: TestPlaces = TestPlaces()) async throws {
-        world = try await TestWorld.openWithSubscriptions(places: places)
+    init(
+        buying product: String? = "news", places: TestPlaces = TestPlaces(), seed: Int64? = nil
+    ) async throws {
+        world = try await TestWorld.openWithSubscriptions(places: places, seed: seed)
         session = try await world.session()
         key = try await world.realm.merchant.createServerKey(bundleID: TestWorld.bundleID.value)
         if let product { try await world.buy(product, purchaseID(1), session: session) }

@@ -17,7 +17,7 @@ extension OfferRoom {
         let shelf = try await realm.loadShelf()
         guard shelf.apps[app] != nil else { throw Self.unknownApp }
         let now = try await now()
-        let codes = try self.codes(request)
+        let wanted = try WantedCodes(request)
         let limit = try Self.limit(request)
         if let end = request.expiresDate, end <= now || end > RealmClock.latest {
             throw Refusal(
@@ -33,39 +33,65 @@ extension OfferRoom {
                 field: "offer", rule: "the label of an offer of the kind `code`",
                 remedy: "list the product's offers, or add one")
         }
-        let batch = realm.uuid(for: "codes/\(bundleID)/\(codes.first?.text ?? "")")
-        let rows = codes.map { code in
-            RealmSchema.offerCodes.row([
-                "bundle_id": .text(bundleID), "code": .text(code.text),
-                "product_id": .text(request.productId), "offer_name": .text(request.offer),
-                "batch": .text(batch), "redemptions_max": .integer(limit),
-                "expires_at": .optional(request.expiresDate),
-                "made_at": .integer(now.milliseconds),
-            ])
-        }
-        try await realm.house(.rows, context) { house in
-            for code in codes {
-                let key: [SQLValue] = [.text(bundleID), .text(code.text)]
-                guard try house.writing.first(Statement.Offers.isKnown, key) == nil else {
-                    throw Self.codeExists
-                }
+        return try await realm.house(.rows, context) { house -> Ending<OfferCodeList> in
+            let codes = try codes(wanted, bundleID, house.writing)
+            let batch = realm.uuid(for: "codes/\(bundleID)/\(codes.first?.text ?? "")")
+            let made = codes.map { code in
+                OfferCodeRecord(
+                    code: code.text, bundleId: bundleID, productId: request.productId,
+                    offer: request.offer, batch: batch, redemptionsMax: limit, redemptions: 0,
+                    createdDate: now, expiresDate: request.expiresDate)
             }
-            for row in rows { try house.writing.execute(Statement.Offers.insertCode, row) }
+            for record in made {
+                try house.writing.execute(Statement.Offers.insertCode, Self.row(record))
+            }
             try house.audit(
                 "offerCode.create", batch, before: nil,
                 after: [
                     "bundleId": bundleID, "productId": request.productId, "offer": request.offer,
                     "codes": "\(codes.count)",
                 ])
-            return .commit(())
+            return .commit(OfferCodeList(codes: made))
         }
-        let made = codes.map { code in
-            OfferCodeRecord(
-                code: code.text, bundleId: bundleID, productId: request.productId,
-                offer: request.offer, batch: batch, redemptionsMax: limit, redemptions: 0,
-                createdDate: now, expiresDate: request.expiresDate)
+    }
+
+    /// Returns the texts, of which the app has none yet. In a seeded realm those that are
+    /// drawn depend on how many the app has had.
+    private func codes(
+        _ wanted: WantedCodes, _ bundleID: String, _ writing: any Writing
+    ) throws -> [OfferCode] {
+        switch wanted {
+        case .named(let code):
+            guard try !Self.isKnown(code, bundleID, writing) else { throw Self.codeExists }
+            return [code]
+        case .drawn(let count):
+            let first = realm.seed == nil ? 0 : try Self.count(bundleID, writing)
+            return try (first..<first + Int64(count)).map { number in
+                let code = OfferCode(realm.randomness(for: "code/\(bundleID)/\(number)"))
+                guard try !Self.isKnown(code, bundleID, writing) else { throw Self.codeExists }
+                return code
+            }
         }
-        return OfferCodeList(codes: made)
+    }
+
+    private static func count(_ bundleID: String, _ reading: any Reading) throws -> Int64 {
+        try reading.first(Statement.Offers.count, [.text(bundleID)])?.integer("codes") ?? 0
+    }
+
+    private static func isKnown(
+        _ code: OfferCode, _ bundleID: String, _ reading: any Reading
+    ) throws -> Bool {
+        try reading.first(Statement.Offers.isKnown, [.text(bundleID), .text(code.text)]) != nil
+    }
+
+    private static func row(_ code: OfferCodeRecord) -> [SQLValue] {
+        RealmSchema.offerCodes.row([
+            "bundle_id": .text(code.bundleId), "code": .text(code.code),
+            "product_id": .text(code.productId), "offer_name": .text(code.offer),
+            "batch": .text(code.batch), "redemptions_max": .integer(code.redemptionsMax),
+            "expires_at": .optional(code.expiresDate),
+            "made_at": .integer(code.createdDate.milliseconds),
+        ])
     }
 
     /// Returns a page of an app's codes, in their order. Refusals, in order:
@@ -132,30 +158,6 @@ extension OfferRoom {
         return try await realm.readHouse { try Realm.now($0, wall: wall) }
     }
 
-    private func codes(_ request: CreateOfferCodesRequest) throws -> [OfferCode] {
-        guard let text = request.code else {
-            let count = request.count ?? 1
-            guard (1...OfferCode.batchMax).contains(count) else {
-                throw Refusal(
-                    .badRequest, code: "countInvalid", "The number of codes is out of range.",
-                    field: "count", rule: "1 to \(OfferCode.batchMax)",
-                    remedy: "make them in several requests")
-            }
-            return (0..<count).map { _ in OfferCode(realm.ports.randomness) }
-        }
-        guard let code = OfferCode(text: text) else {
-            throw Refusal(
-                .badRequest, code: "offerCodeInvalid", "This text cannot be a code.",
-                field: "code", rule: OfferCode.rule, remedy: "send one such as `SPRING26`")
-        }
-        guard request.count == nil else {
-            throw Refusal(
-                .badRequest, code: "countInvalid", "A code with a text of its own is one code.",
-                field: "count", rule: "either `code` or `count`", remedy: "leave one of them out")
-        }
-        return [code]
-    }
-
     private static func limit(_ request: CreateOfferCodesRequest) throws -> Int64 {
         guard request.code != nil else {
             guard request.redemptionsMax == nil || request.redemptionsMax == 1 else {
@@ -207,6 +209,40 @@ extension OfferRoom {
             .notFound, code: "bundleIdUnknown", "This realm has no such app.",
             field: "bundleId", rule: "the bundle id of an app of the realm",
             remedy: "list the apps")
+    }
+}
+
+/// The codes that a request asks for.
+private enum WantedCodes {
+    /// One with a text of its own.
+    case named(OfferCode)
+    /// So many, whose texts are drawn.
+    case drawn(Int)
+
+    /// Refusals, in order: `offerCodeInvalid`, `countInvalid`.
+    init(_ request: CreateOfferCodesRequest) throws {
+        guard let text = request.code else {
+            let count = request.count ?? 1
+            guard (1...OfferCode.batchMax).contains(count) else {
+                throw Refusal(
+                    .badRequest, code: "countInvalid", "The number of codes is out of range.",
+                    field: "count", rule: "1 to \(OfferCode.batchMax)",
+                    remedy: "make them in several requests")
+            }
+            self = .drawn(count)
+            return
+        }
+        guard let code = OfferCode(text: text) else {
+            throw Refusal(
+                .badRequest, code: "offerCodeInvalid", "This text cannot be a code.",
+                field: "code", rule: OfferCode.rule, remedy: "send one such as `SPRING26`")
+        }
+        guard request.count == nil else {
+            throw Refusal(
+                .badRequest, code: "countInvalid", "A code with a text of its own is one code.",
+                field: "count", rule: "either `code` or `count`", remedy: "leave one of them out")
+        }
+        self = .named(code)
     }
 }
 

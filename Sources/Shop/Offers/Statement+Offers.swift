@@ -51,6 +51,11 @@ extension Statement {
             LIMIT 1
             """)
 
+        /// How many codes an app has, also switched off.
+        static let count = Statement(
+            "offers.count", [.text],
+            "SELECT count(*) AS codes FROM offer_codes WHERE bundle_id = $1")
+
         static let claim = Statement(
             "offers.claim",
             [.text, .text, .text, .integer, .integer, .text, .text, .integer],
@@ -123,8 +128,8 @@ extension Statement {
             """)
 
         static let all = [
-            insertCode, code, lock, page, deactivate, isKnown, claim, claimed, passOn, ofPurchase,
-            release, forget, anyNonce, pruneNonces, purchase,
+            insertCode, code, lock, page, deactivate, isKnown, count, claim, claimed, passOn,
+            ofPurchase, release, forget, anyNonce, pruneNonces, purchase,
         ]
     }
 }

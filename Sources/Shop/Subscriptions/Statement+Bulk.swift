@@ -66,8 +66,14 @@ extension Statement {
             FROM bulk_marks WHERE bundle_id = $1 AND request_id = $2
             """)
 
+        /// How many changes an app has had.
+        static let countOfApp = Statement(
+            "bulk.countOfApp", [.text],
+            "SELECT count(*) AS changes FROM bulk_changes WHERE bundle_id = $1")
+
         static let all = [
             insert, one, page, setCursor, complete, subscriptions, mark, marked, count,
+            countOfApp,
         ]
     }
 }

@@ -21,14 +21,12 @@ extension SubscriptionRoom {
         _ request: BulkChangeRequest, bundleID: String, isAudited: Bool = true,
         _ context: RequestContext
     ) async throws -> BulkChangeRecord {
-        let id =
-            try request.requestId.map { try Edge.uuid($0, "requestId") }
-            ?? UUIDText(realm.ports.randomness.uuid())
-        guard let id else { preconditionFailure("a UUID that the store drew is none") }
+        let named = try request.requestId.map { try Edge.uuid($0, "requestId") }
         let shelf = try await realm.loadShelf()
         let kind = try BulkChangeRules(request, shelf, bundleID).kind()
-        let key = BulkChangeKey(bundleID: BundleID(bundleID), request: id)
         let wanted = try await realm.house(.rows, context) { house -> Ending<BulkChangeRow> in
+            let id = try named ?? drawnID(bundleID, house.writing)
+            let key = BulkChangeKey(bundleID: BundleID(bundleID), request: id)
             let now = try Realm.now(house.writing, wall: house.wall)
             if case .raisePrice(_, let start, _) = kind {
                 try Self.check(increaseFrom: start, at: now)
@@ -44,11 +42,21 @@ extension SubscriptionRoom {
         }
         try Self.check(wanted.change, is: kind, of: request)
         if wanted.completedAt == nil {
-            try await realm.settle(WorkKind.bulk, key.subject, OwedNotification.nobody)
+            try await realm.settle(WorkKind.bulk, wanted.key.subject, OwedNotification.nobody)
             // It has left the summary to be sent, or subscriptions to be visited.
             realm.ring(OwedNotification.nobody)
         }
-        return try await bulkChange(id.text, bundleID: bundleID)
+        return try await bulkChange(wanted.key.request.text, bundleID: bundleID)
+    }
+
+    /// Returns an id for a change whose request has none. In a seeded realm it depends on
+    /// how many changes the app has had.
+    private func drawnID(_ bundleID: String, _ reading: any Reading) throws -> UUIDText {
+        let had = try reading.first(Statement.Bulk.countOfApp, [.text(bundleID)])?
+            .integer("changes")
+        let id = UUIDText(realm.uuid(for: "bulk/\(bundleID)/\(had ?? 0)"))
+        guard let id else { preconditionFailure("a UUID that the store drew is none") }
+        return id
     }
 
     /// Returns what stands under the id: this change, or an earlier one.

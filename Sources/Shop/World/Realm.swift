@@ -170,10 +170,14 @@ public final class Realm: Sendable {
     /// Returns a UUID for a thing that `cause` names. It is random, except in a
     /// seeded realm, where it depends only on the seed and the cause, also
     /// after a restart.
-    func uuid(for cause: String) -> String {
-        guard let seed else { return ports.randomness.uuid() }
+    func uuid(for cause: String) -> String { randomness(for: cause).uuid() }
+
+    /// Returns a source of at most 32 bytes for a thing that `cause` names, as
+    /// ``uuid(for:)`` does for a UUID.
+    func randomness(for cause: String) -> Randomness {
+        guard let seed else { return ports.randomness }
         let digest = Array(SHA256.hash(data: Data("\(seed)/\(cause)".utf8)))
-        return Randomness { Array(digest.prefix($0)) }.uuid()
+        return Randomness { Array(digest.prefix($0)) }
     }
 
     /// Returns sixteen bytes that are the same at every request for the same
