@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Storage
 
 /// Opens the writing connection, to a file in WAL mode or to memory.
@@ -55,6 +56,9 @@ private func configuration(_ options: SQLiteOptions) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(options.busySeconds)
     configuration.label = "shopkeeper.sqlite"
+    // GRDB is asked by SQLite about each column of each statement that is prepared, to know
+    // what an observer would observe. There is none.
+    configuration.prepareDatabase { sqlite3_set_authorizer($0.sqliteConnection, nil, nil) }
     return configuration
 }
 

@@ -9,15 +9,16 @@ enum SQLiteDDL {
     /// numbers could silently turn into text or floating point.
     static func translate(_ statement: String) throws(StorageFault) -> String {
         let pieces = DDLWord.split(statement)
-        let words = pieces.filter(\.isWord).map { $0.text.uppercased() }
-        if words.starts(with: ["CREATE", "TABLE"]), words.last != "STRICT" {
+        let words = pieces.filter(\.isWord)
+        let isTable = words.prefix(2).map { $0.text.uppercased() } == ["CREATE", "TABLE"]
+        if isTable, words.last?.text.uppercased() != "STRICT" {
             throw StorageFault(
                 .engine, "CREATE TABLE must end in STRICT: \(statement.prefix(60))")
         }
         var answer = ""
         var name = ""
         for piece in pieces {
-            if piece.isWord, piece.text.uppercased() == "BOOLEAN" {
+            if piece.isWord, piece.text.utf8.count == 7, piece.text.uppercased() == "BOOLEAN" {
                 answer += "INTEGER CHECK (\(name) IN (0, 1))"
             } else {
                 answer += piece.text
