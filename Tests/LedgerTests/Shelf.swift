@@ -16,40 +16,39 @@ enum Shelf {
 
     /// A database of the test's own.
     static func storage() async throws -> any Storage {
-        try await pair().one
+        guard isOnPostgres else { return try await inMemory() }
+        return try await lent().storage("ledger", Ledger.migrations)
     }
 
     /// One database as two processes have it open; where it is one process's
     /// alone, both are the same.
     static func pair() async throws -> (one: any Storage, other: any Storage) {
         guard isOnPostgres else {
-            let storage = try await SQLiteStorage.open(
-                file: nil, migrations: Ledger.migrations,
-                options: SQLiteOptions(runsWritesTwice: true))
+            let storage = try await inMemory()
             return (storage, storage)
         }
-        let (one, other) = try await processes.value
-        let kind = UsedSchemas.Kind(
-            migrations: Ledger.migrations,
-            conninfo: try await PostgresCluster.shared().conninfo)
-        let loan = LentStorage.Loan(UsedSchemas.lend(kind))
-        return (
-            LentStorage(
-                try await one.schema(loan.schema.name, migrations: Ledger.migrations), loan),
-            LentStorage(
-                try await other.schema(loan.schema.name, migrations: Ledger.migrations), loan)
-        )
+        let lent = try await lent()
+        let one = try await lent.storage("ledger", Ledger.migrations)
+        let schema = lent.schema(of: "ledger") ?? ""
+        return (one, try await other.value.schema(schema, migrations: Ledger.migrations))
     }
 
-    /// The connections of two processes, shared by all tests.
-    private static let processes = Task {
-        let conninfo = try await PostgresCluster.shared().conninfo
-        let options = PostgresOptions(
-            connections: 8, waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
-            lockMilliseconds: Patience.milliseconds, runsWritesTwice: true)
-        return (
-            PostgresDatabase(conninfo, options: options),
-            PostgresDatabase(conninfo, options: options)
-        )
+    private static func inMemory() async throws -> any Storage {
+        try await SQLiteStorage.open(
+            file: nil, migrations: Ledger.migrations,
+            options: SQLiteOptions(runsWritesTwice: true))
     }
+
+    private static func lent() async throws -> LentDatabase {
+        LentDatabase(try await PostgresCluster.shared().conninfo, for: "ledger", options)
+    }
+
+    /// The connections of the second process, shared by all tests.
+    private static let other = Task {
+        PostgresDatabase(try await PostgresCluster.shared().conninfo, options: options)
+    }
+
+    private static let options = PostgresOptions(
+        connections: 8, waitingMax: 10_000, waitMilliseconds: Patience.milliseconds,
+        lockMilliseconds: Patience.milliseconds, runsWritesTwice: true)
 }

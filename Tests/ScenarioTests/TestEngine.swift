@@ -19,20 +19,12 @@ final class TestEngine: Sendable {
     private static let made = Atomic<Int>(0)
 
     private let isOnPostgres: Bool
-    /// Of this world alone: the server looks through all prepared statements of each
-    /// connection whenever a table is made.
-    private let connected = Mutex<PostgresDatabase?>(nil)
-    /// The schemas of this world's databases, by the databases' names.
-    private let loans = Mutex<[String: LentStorage.Loan]>([:])
+    /// Of this world alone.
+    private let lent = Mutex<LentDatabase?>(nil)
 
     /// Says which engine it is, whatever the run's is.
     init(isOnPostgres: Bool = TestEngine.isOnPostgres) {
         self.isOnPostgres = isOnPostgres
-    }
-
-    deinit {
-        guard let database = connected.withLock({ $0 }) else { return }
-        Task { await database.close() }
     }
 
     /// For copies of what ``places`` hold.
@@ -44,28 +36,20 @@ final class TestEngine: Sendable {
             return try await SQLiteStorage.open(file: nil, migrations: migrations)
         }
         let conninfo = try await PostgresCluster.shared().conninfo
-        let kind = UsedSchemas.Kind(migrations: migrations, conninfo: conninfo)
-        let loan = loans.withLock { loans in
-            let loan = loans[name] ?? LentStorage.Loan(UsedSchemas.lend(kind))
-            loans[name] = loan
-            return loan
-        }
-        let base = try await database(conninfo).schema(
-            loan.schema.name, migrations: migrations)
-        return LentStorage(base, loan)
+        return try await database(conninfo).storage(name, migrations)
     }
 
-    private func database(_ conninfo: String) -> PostgresDatabase {
-        connected.withLock { connected in
+    private func database(_ conninfo: String) -> LentDatabase {
+        lent.withLock { lent in
             let database =
-                connected
-                ?? PostgresDatabase(
-                    conninfo,
-                    options: PostgresOptions(
+                lent
+                ?? LentDatabase(
+                    conninfo, for: "scenarios",
+                    PostgresOptions(
                         connections: 2, waitingMax: 10_000,
                         waitMilliseconds: Patience.milliseconds,
                         lockMilliseconds: Patience.milliseconds, partitions: Self.partitions))
-            connected = database
+            lent = database
             return database
         }
     }
@@ -81,8 +65,7 @@ final class TestEngine: Sendable {
     }
 
     private func drop(_ name: String) async throws {
-        guard let loan = loans.withLock({ $0.removeValue(forKey: name) }) else { return }
-        try await connected.withLock { $0 }?.dropSchema(loan.schema.name)
+        try await lent.withLock { $0 }?.drop(name)
     }
 
     /// What `--database` takes for a store of its own; nil: none, in files.

@@ -181,33 +181,13 @@ final class TestPlaces: Sendable {
     /// `SHOPKEEPER_TEST_PARTITIONS` splits the tables into so many parts there.
     private static let partitions = ProcessInfo.processInfo
         .environment["SHOPKEEPER_TEST_PARTITIONS"].flatMap(Int.init)
-    private let schemas = Mutex<[String: UsedSchemas.Lent]>([:])
-    private let connected = Mutex<[Bool: PostgresDatabase]>([:])
-    private var postgres: PostgresDatabase? { connected.withLock { $0[false] } }
-    private var farPostgres: PostgresDatabase? { connected.withLock { $0[true] } }
+    private let lent = Mutex<[Bool: LentDatabase]>([:])
+    private var postgres: LentDatabase? { lent.withLock { $0[false] } }
+    private var farPostgres: LentDatabase? { lent.withLock { $0[true] } }
 
-    deinit {
-        let databases = connected.withLock { Array($0.values) }
-        guard !databases.isEmpty else { return }
-        let lent = server == nil ? schemas.withLock { Array($0.values) } : []
-        Task {
-            for database in databases { await database.close() }
-            await UsedSchemas.giveBack(lent)
-        }
-    }
-
-    private func schema(_ name: String, _ kind: UsedSchemas.Kind) -> String {
-        schemas.withLock { schemas in
-            let lent = schemas[name] ?? UsedSchemas.lend(kind)
-            schemas[name] = lent
-            return lent.name
-        }
-    }
-
-    private func drop(_ name: String, _ database: PostgresDatabase?) async throws {
+    private func drop(_ name: String, _ database: LentDatabase?) async throws {
         kept.withLock { $0[name] = nil }
-        guard let schema = schemas.withLock({ $0.removeValue(forKey: name) }) else { return }
-        try await database?.dropSchema(schema.name)
+        try await database?.drop(name)
     }
 
     private func openAnew(
@@ -224,7 +204,7 @@ final class TestPlaces: Sendable {
                 isFar ? try await TestClusters.second() : try await PostgresCluster.shared()
             conninfo = cluster.conninfo
         }
-        let database = connected.withLock { connected in
+        let database = lent.withLock { lent in
             let options = PostgresOptions(
                 connections: server?.connections ?? 2, waitingMax: 10_000,
                 waitMilliseconds: Patience.milliseconds,
@@ -232,12 +212,13 @@ final class TestPlaces: Sendable {
                 callMilliseconds: Patience.milliseconds,
                 partitions: Self.partitions, observer: counter,
                 runsWritesTwice: server == nil)
-            let database = connected[isFar] ?? PostgresDatabase(conninfo, options: options)
-            connected[isFar] = database
+            let database =
+                lent[isFar]
+                ?? LentDatabase(conninfo, for: server == nil ? "worlds" : nil, options)
+            lent[isFar] = database
             return database
         }
-        let kind = UsedSchemas.Kind(migrations: migrations, conninfo: conninfo)
-        return try await database.schema(schema(name, kind), migrations: migrations)
+        return try await database.storage(name, migrations)
     }
 
     /// What the stores of one database tell each other.
