@@ -31,6 +31,8 @@ package protocol WorkContext: Sendable {
     var clockTurns: [ClockTurns] { get }
     /// The database with all facts of a customer.
     func database(of customer: CustomerID) -> any Storage
+    /// The turns of the clocks in that database.
+    func clockTurns(of customer: CustomerID) -> ClockTurns
     /// The name of a database for people.
     func name(ofDatabase index: Int) -> String
     /// Asks all databases but the first whether they have a clock as the first one has

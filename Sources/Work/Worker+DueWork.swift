@@ -159,6 +159,15 @@ extension Worker {
         return true
     }
 
+    /// The same, in the turn of the customer's clock, so that no other task draws numbers for
+    /// the same pieces. Not for what a jump may wait for.
+    package func isCaughtUpInTurn(_ customer: CustomerID, by clock: ClockID) async throws -> Bool {
+        let turn = context.clockTurns(of: customer).turn(of: clock)
+        await turn.enter()
+        defer { turn.leave() }
+        return try await isCaughtUp(customer)
+    }
+
     /// Work of an unknown kind belongs to a newer program and is left to it,
     /// with everything that comes after it in its customer's order.
     private func isKnown(_ work: DueWork) -> Bool { context.dueWorkHandlers[work.kind] != nil }

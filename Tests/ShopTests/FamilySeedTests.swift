@@ -85,7 +85,7 @@ private struct FamilyYears {
         let organiser = random.one(of: ["ann", "dan"])
         let product = random.one(of: ["news", "pro", "premium", "yearly"])
         let member = random.one(of: ["ben", "cat", "eve"])
-        switch random.integer(in: 0...14) {
+        switch random.integer(in: 0...15) {
         case 0...3: try await buy(product, name, family)
         case 4...6: try await family.add(member, to: organiser)
         case 7:
@@ -114,6 +114,16 @@ private struct FamilyYears {
             try await realm.subscriptions.changeAll(
                 BulkChangeRequest(productId: "news", extendByDays: 1),
                 bundleID: TestWorld.bundleID.value, context)
+        case 13:
+            // By somebody who was not there, and with what fell due since then.
+            purchases += 1
+            let late = try await realm.customers.createCustomer(
+                CreateCustomerRequest(name: "late-\(purchases)"))
+            var bought = PastPurchaseRequest(
+                bundleId: TestWorld.bundleID.value, productId: "news",
+                date: try await realm.clock().now.adding(seconds: -100 * 86_400))
+            bought.customer = late.customerId
+            _ = try await realm.purchases.buyInPast(bought, context)
         default: try await family.advance("P1M")
         }
     }

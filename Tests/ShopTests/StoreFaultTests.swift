@@ -135,6 +135,18 @@ import Testing
         #expect([numbers.next(.customer), numbers.next(.customer)] == [0, 1])
     }
 
+    /// As after a restart, which looks at the counts that are in use.
+    @Test func `the next seeded count follows the last in use, however others come back`() {
+        let numbers = SeededNumbers(next: [:])
+        let drawn = (0...4).map { _ in numbers.next(.transaction) }
+
+        for unused in [1, 3, 4] { numbers.giveBack(.transaction, drawn[unused]) }
+        #expect(numbers.nextCounts == [.transaction: 3])
+        numbers.giveBack(.transaction, 2)
+        #expect(numbers.nextCounts == [.transaction: 1])
+        #expect((1...3).map { _ in numbers.next(.transaction) } == [1, 2, 3])
+    }
+
     @Test func `a seeded count that was not used is given out again, if none was since`() {
         let numbers = SeededNumbers(next: [.transaction: 5])
         let first = numbers.next(.transaction)

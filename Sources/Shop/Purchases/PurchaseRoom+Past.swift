@@ -33,7 +33,7 @@ extension PurchaseRoom {
         if case .refused(let refusal) = bought.outcome.state {
             throw Refusal(.conflict, refusal.wireError)
         }
-        do { _ = try await realm.worker.isCaughtUp(past.customer) } catch {
+        do { _ = try await realm.worker.isCaughtUpInTurn(past.customer, by: clock) } catch {
             // The purchase was made. A worker will do the rest.
             realm.ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }
@@ -64,13 +64,18 @@ extension PurchaseRoom {
         }
         let customer = try await realm.customers.known(request.customer)
         guard realm.processor == nil else { throw Self.processorCharges }
+        let values: [SQLValue] = [.integer(customer.value), .text(app.bundleID.value)]
+        let (account, count) = try await realm.read(of: customer) { reading in
+            (
+                try reading.first(Statement.Purchases.appAccount, values)?
+                    .integer("app_transaction_id"),
+                try reading.first(Statement.Purchases.count, values)?.integer("purchases") ?? 0
+            )
+        }
         let key = PurchaseKey(
             customer: customer, bundleID: app.bundleID,
-            purchaseID: PurchaseID(id ?? realm.ports.randomness.uuid()))
-        let values: [SQLValue] = [.integer(customer.value), .text(app.bundleID.value)]
-        let account = try await realm.read(of: customer) {
-            try $0.first(Statement.Purchases.appAccount, values)?.integer("app_transaction_id")
-        }
+            purchaseID: PurchaseID(
+                id ?? realm.uuid(for: "purchase/\(customer)/\(app.bundleID)/\(count)")))
         let drawn =
             account == nil
             ? try await realm.newNumber(.appTransaction, bucket: customer.bucket) : nil

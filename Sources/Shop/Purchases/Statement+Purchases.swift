@@ -203,6 +203,11 @@ extension Statement {
             WHERE customer_id = $1 AND bundle_id = $2
             """)
 
+        /// How many purchases a customer has asked for in an app.
+        static let count = Statement(
+            "purchases.count", [.integer, .text],
+            "SELECT count(*) AS purchases FROM purchases WHERE customer_id = $1 AND bundle_id = $2")
+
         /// The products of an app that a customer owns, so that a payment for one of
         /// them charges nothing.
         static let owned = Statement(
@@ -220,7 +225,7 @@ extension Statement {
             waitingOf,
             page,
             answeredSince,
-            news, attempts, setVoided, setCaptured, appAccount,
+            news, attempts, setVoided, setCaptured, appAccount, count,
         ]
     }
 }

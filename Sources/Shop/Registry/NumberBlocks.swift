@@ -156,26 +156,36 @@ extension StorageFault.Code {
 /// The counts of a seeded realm, from 0. The rows of its database determine the
 /// next one. A class, because all calls of the realm draw from the same counts.
 final class SeededNumbers: Sendable {
-    private let counts: Mutex<[IDKind: Int64]>
+    private struct State {
+        var next: [IDKind: Int64]
+        /// Counts below the next one that were given back.
+        var unused: [IDKind: Set<Int64>] = [:]
+    }
+
+    private let state: Mutex<State>
 
     /// `next`: the first free count of each kind.
     init(next: [IDKind: Int64]) {
-        counts = Mutex(next)
+        state = Mutex(State(next: next))
     }
 
-    var nextCounts: [IDKind: Int64] { counts.withLock { $0 } }
+    var nextCounts: [IDKind: Int64] { state.withLock(\.next) }
 
     func next(_ kind: IDKind) -> Int64 {
-        counts.withLock { counts in
-            defer { counts[kind, default: 0] += 1 }
-            return counts[kind, default: 0]
+        state.withLock { state in
+            defer { state.next[kind, default: 0] += 1 }
+            return state.next[kind, default: 0]
         }
     }
 
-    /// Takes back a count that was not used, if none was drawn since.
+    /// Takes back a count that was not used. The next one follows the last that is in use,
+    /// in whatever order others are given back, as after a restart.
     func giveBack(_ kind: IDKind, _ count: Int64) {
-        counts.withLock { counts in
-            if counts[kind] == count + 1 { counts[kind] = count }
+        state.withLock { state in
+            guard var next = state.next[kind], count < next else { return }
+            state.unused[kind, default: []].insert(count)
+            while state.unused[kind]?.remove(next - 1) != nil { next -= 1 }
+            state.next[kind] = next
         }
     }
 }

@@ -109,7 +109,7 @@ extension Realm {
         guard case .commit(let former) = ending else { return }
         left.insert(former)
         await bringForward(of: id, for: customer)
-        do { _ = try await worker.isCaughtUp(customer) } catch {
+        do { _ = try await worker.isCaughtUpInTurn(customer, by: id) } catch {
             // The customer has the clock. A worker will do the due work.
             ports.log(.error, "due work was not done", context, ["fault": "\(error)"])
         }

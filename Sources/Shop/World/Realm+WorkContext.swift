@@ -17,6 +17,10 @@ extension Realm: WorkContext {
 
     package func database(of customer: CustomerID) -> any Storage { storage(of: customer) }
 
+    package func clockTurns(of customer: CustomerID) -> ClockTurns {
+        clockTurns[clusters.map.cluster(of: customer.value)]
+    }
+
     package func name(ofDatabase index: Int) -> String { clusters.name(index) }
 
     package var wall: Timestamp { ports.wall.now }

@@ -24,7 +24,6 @@ extension BuyCommand {
             date: try ClockOptions.instant(text, "--at", now: clock.now))
         request.customer = customer
         request.quantity = quantity
-        request.purchaseId = Live.randomness.uuid()
         request.applicationUsername = username
         request.offer = try offer(app)
         request.billingPlan = monthly ? BillingPlan.Kind.monthly.rawValue : nil
