@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Storage
 import Synchronization
 
 /// Calls of one line share commits: those that come while a commit of the line is under
@@ -17,9 +18,10 @@ final class SharedCommits<Entry: Sendable, Answer: Sendable>: Sendable {
     private let lines = Mutex(Lines<Entry, Answer>())
 
     /// Writes an entry, alone or with others of its line, in the commit of any of them.
-    /// Entries with the same name are never in one commit. If the commit of several fails,
-    /// each of them is written alone, so that none fails because of another. If the caller
-    /// is cancelled while it waits, throws `CancellationError`, and nothing was written.
+    /// Entries with the same name are never in one commit. If the commit of several fails
+    /// because of the database, all of them fail; if it fails otherwise, each is written
+    /// alone, so that none fails because of another. If the caller is cancelled while it
+    /// waits, throws `CancellationError`, and nothing was written.
     func write(
         _ entry: Entry, named name: String, of line: String, _ commit: Commit
     ) async throws -> Answer {
@@ -38,6 +40,7 @@ final class SharedCommits<Entry: Sendable, Answer: Sendable>: Sendable {
         of entry: Entry, _ name: [UInt8], _ line: [UInt8]
     ) async -> SharedTurn<Entry, Answer> {
         let id = lines.withLock { $0.newID() }
+        defer { lines.withLock { _ = $0.cancelled.remove(id) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { resuming in
                 let waiter = Waiter(id: id, name: name, entry: entry, resuming: resuming)
@@ -51,7 +54,7 @@ final class SharedCommits<Entry: Sendable, Answer: Sendable>: Sendable {
                 if let turn { resuming.resume(returning: turn) }
             }
         } onCancel: {
-            let waiter = lines.withLock { $0.remove(id, of: line) }
+            let waiter = lines.withLock { $0.cancel(id, of: line) }
             waiter?.resuming.resume(returning: .answered(.failure(CancellationError())))
         }
     }
@@ -66,8 +69,7 @@ final class SharedCommits<Entry: Sendable, Answer: Sendable>: Sendable {
         }
         let answers: [Result<Answer, any Error>]
         do { answers = try await commit([entry] + others.map(\.entry)) } catch {
-            for other in others { other.resuming.resume(returning: .alone) }
-            guard !others.isEmpty, !(error is CancellationError) else { throw error }
+            guard failed(error, others, line) else { throw error }
             return try await commit([entry])[0].get()
         }
         precondition(answers.count == 1 + others.count, "each entry has an answer")
@@ -75,6 +77,30 @@ final class SharedCommits<Entry: Sendable, Answer: Sendable>: Sendable {
             other.resuming.resume(returning: .answered(answer))
         }
         return try answers[0].get()
+    }
+
+    /// Sends the others of a commit that failed on their way. Returns whether the caller's
+    /// own entry is to be written alone.
+    private func failed(
+        _ error: any Error, _ others: [Waiter<Entry, Answer>], _ line: [UInt8]
+    ) -> Bool {
+        let code = (error as? StorageFault)?.code
+        if let code, Self.ofDatabase.contains(code) {
+            for other in others { other.resuming.resume(returning: .answered(.failure(error))) }
+            return false
+        }
+        // A caller who is gone says nothing about the others.
+        let isGone = error is CancellationError
+        let cancelled = lines.withLock { $0.putBack(others, alone: !isGone, of: line) }
+        for other in cancelled {
+            other.resuming.resume(returning: .answered(.failure(CancellationError())))
+        }
+        return !isGone && !others.isEmpty
+    }
+
+    /// Faults that have nothing to do with what is written.
+    private static var ofDatabase: Set<StorageFault.Code> {
+        [.busy, .unavailable, .outcomeUnknown, .full, .readOnly]
     }
 }
 
@@ -94,6 +120,8 @@ private struct Waiter<Entry: Sendable, Answer: Sendable>: Sendable {
     let name: [UInt8]
     let entry: Entry
     let resuming: CheckedContinuation<SharedTurn<Entry, Answer>, Never>
+    /// Whether it is written in a commit of its own.
+    var isAlone = false
 }
 
 /// The calls that wait, in the order in which they came. By bytes, because texts that
@@ -104,6 +132,8 @@ private struct Lines<Entry: Sendable, Answer: Sendable> {
 
     /// Of each line that has a commit under way.
     var waiting: [[UInt8]: [Waiter<Entry, Answer>]] = [:]
+    /// Calls that were cancelled while another one wrote for them.
+    var cancelled: Set<Int> = []
     private var lastID = 0
 
     mutating func newID() -> Int {
@@ -118,9 +148,27 @@ private struct Lines<Entry: Sendable, Answer: Sendable> {
         return true
     }
 
-    mutating func remove(_ id: Int, of line: [UInt8]) -> Waiter<Entry, Answer>? {
-        guard let place = waiting[line]?.firstIndex(where: { $0.id == id }) else { return nil }
+    /// Returns the call that was cancelled if it still waits.
+    mutating func cancel(_ id: Int, of line: [UInt8]) -> Waiter<Entry, Answer>? {
+        guard let place = waiting[line]?.firstIndex(where: { $0.id == id }) else {
+            cancelled.insert(id)
+            return nil
+        }
         return waiting[line]?.remove(at: place)
+    }
+
+    /// Puts calls first in their line again, each alone or not. Returns those that were
+    /// cancelled meanwhile, which wait no more.
+    mutating func putBack(
+        _ waiters: [Waiter<Entry, Answer>], alone: Bool, of line: [UInt8]
+    ) -> [Waiter<Entry, Answer>] {
+        let left = waiters.filter { !cancelled.contains($0.id) }.map { waiter in
+            var waiter = waiter
+            waiter.isAlone = alone
+            return waiter
+        }
+        waiting[line, default: []].insert(contentsOf: left, at: 0)
+        return waiters.filter { cancelled.contains($0.id) }
     }
 
     /// Returns who writes the next commit, and with whom. Nil if nobody waits: then the
@@ -131,7 +179,9 @@ private struct Lines<Entry: Sendable, Answer: Sendable> {
         var (together, later): ([Waiter<Entry, Answer>], [Waiter<Entry, Answer>]) = ([], [])
         var names: Set<[UInt8]> = []
         for waiter in waiting[line] ?? [] {
-            if together.count < Self.entriesMax, names.insert(waiter.name).inserted {
+            let isFirst = together.isEmpty
+            let mayJoin = isFirst || !waiter.isAlone && together[0].isAlone == false
+            if mayJoin, together.count < Self.entriesMax, names.insert(waiter.name).inserted {
                 together.append(waiter)
             } else {
                 later.append(waiter)

@@ -79,6 +79,12 @@ import Testing
         let compared = try await rig.run("shopkeeper", "ledger", "reconcile", "--json")
         let fixed = try await rig.list("ledger", "reconcile", "--account", "blob", "--fix")
         let left = try await rig.list("ledger", "list", "blob")
+        // Nobody knows yet what the store will say about a number.
+        store.kill(SIGTERM)
+        _ = await store.outcome()
+        try Data("blob,2\n".utf8).write(to: URL(fileURLWithPath: rig.path("late.csv")))
+        let late = try await rig.run("shopkeeper", "ledger", "import", "late.csv", "--json")
+        let later = try await rig.run("shopkeeper", "ledger", "import", "late.csv")
 
         #expect(imported.status == 1, "\(imported.errors)")
         #expect(try results(imported) == ["booked", "transactionUnknown", "lineInvalid"])
@@ -89,6 +95,9 @@ import Testing
         #expect(compared.output.contains("unknownTransaction"))
         #expect(fixed.count == 1)
         #expect(Set(left.compactMap { $0["transactionId"] as? String }) == Set(ids))
+        #expect(late.status == 1 && later.status == 1, "\(late.errors)\(later.errors)")
+        #expect(try results(late) == ["kept"])
+        #expect(later.output.contains("Booked 0 of 1 lines. 1 wait for the store"))
     }
 
     private func results(_ outcome: ChildProcess.Outcome) throws -> [String] {

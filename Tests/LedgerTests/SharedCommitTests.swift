@@ -90,9 +90,26 @@ import Testing
         #expect(try await others[0].value == 20)
         await #expect(throws: StorageFault(.engine, "")) { try await others[1].value }
         #expect(try await others[2].value == 40)
-        #expect(disk.commits.prefix(2) == [[1], [2, 3, 4]])
-        #expect(Set(disk.commits.dropFirst(2)) == [[2], [3], [4]])
+        #expect(disk.commits == [[1], [2, 3, 4], [2], [3], [4]])
         #expect(try await disk.write(5) == 50)
+    }
+
+    /// What the database cannot do for several it cannot do for each.
+    @Test func `if the database fails, a shared commit fails for all`() async throws {
+        let disk = HeldDisk(failing: [3], with: .busy)
+        async let first = disk.write(1)
+        await until("the first commit is under way") { disk.commits == [[1]] }
+        let second = Task { try await disk.write(2) }
+        await disk.untilWaiting(1)
+        let third = Task { try await disk.write(3) }
+        await disk.untilWaiting(2)
+
+        disk.letGo()
+        #expect(try await first == 10)
+        await #expect(throws: StorageFault(.busy, "")) { try await second.value }
+        await #expect(throws: StorageFault(.busy, "")) { try await third.value }
+        #expect(disk.commits == [[1], [2, 3]])
+        #expect(try await disk.write(4) == 40)
     }
 
     @Test func `a caller that is cancelled while it waits has written nothing`() async throws {
@@ -121,15 +138,19 @@ import Testing
         await disk.untilWaiting(1)
         async let third = disk.write(3)
         await disk.untilWaiting(2)
+        let fourth = Task { try await disk.write(4) }
+        await disk.untilWaiting(3)
         disk.letGo(1)
         #expect(try await first == 10)
-        await until("the second commit is under way") { disk.commits == [[1], [2, 3]] }
+        await until("the second commit is under way") { disk.commits == [[1], [2, 3, 4]] }
+        fourth.cancel()
         second.cancel()
 
         disk.letGo()
         await #expect(throws: CancellationError.self) { try await second.value }
+        await #expect(throws: CancellationError.self) { try await fourth.value }
         #expect(try await third == 30)
-        #expect(disk.commits == [[1], [2, 3], [3]])
+        #expect(disk.commits == [[1], [2, 3, 4], [3]])
     }
 
     /// Every kind of outcome beside the others, in one commit.
@@ -194,9 +215,10 @@ private final class HeldDisk: Sendable {
     private let shared = SharedCommits<Int, Int>()
     /// The entries with which a commit fails.
     private let failing: Set<Int>
+    private let code: StorageFault.Code
 
-    init(failing: Set<Int> = []) {
-        self.failing = failing
+    init(failing: Set<Int> = [], with code: StorageFault.Code = .engine) {
+        (self.failing, self.code) = (failing, code)
     }
 
     /// The entries of each commit that has begun.
@@ -221,7 +243,7 @@ private final class HeldDisk: Sendable {
         state.withLock { $0.commits.append(entries) }
         _ = await becomes { state.withLock { $0.passes() } }
         try Task.checkCancellation()
-        guard failing.isDisjoint(with: entries) else { throw StorageFault(.engine, "as scripted") }
+        guard failing.isDisjoint(with: entries) else { throw StorageFault(code, "as scripted") }
         return entries.map { .success($0 * 10) }
     }
 }

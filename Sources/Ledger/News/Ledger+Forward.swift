@@ -77,7 +77,7 @@ extension Ledger {
             url: url, payload: KeptPayload(text: try head.text("payload")),
             attempt: Int(attempt) + 1,
             receivedAt: Timestamp(milliseconds: try head.integer("received_at")))
-        let until = now.adding(milliseconds: Self.leaseMilliseconds)
+        let until = now.adding(milliseconds: Self.sendingMilliseconds)
         let row = try await storage.write {
             try $0.first(
                 Statement.Forwards.lease,

@@ -11,6 +11,9 @@ extension Ledger {
         seconds: [5, 30, 120, 600, 1800, 3600, 7200, 14_400])
     /// The most messages that are sent to a server in one go.
     static let webhooksMax = 100
+    /// How long a process has a message for itself: longer than sending it takes. If the
+    /// process dies, or cannot write what became of it, it is sent again then.
+    static let sendingMilliseconds: Int64 = 45_000
 
     /// Sends the messages that are due, one server beside the other. Returns how many
     /// arrived.
@@ -70,7 +73,7 @@ extension Ledger {
             url: endpoint.url, id: try row.text("message_id"), body: try row.text("body"),
             attempt: Int(attempt) + 1,
             owedAt: Timestamp(milliseconds: try row.integer("owed_at")))
-        let until = now.adding(milliseconds: Self.leaseMilliseconds)
+        let until = now.adding(milliseconds: Self.sendingMilliseconds)
         let leased = try await storage.write {
             try $0.first(
                 Statement.Webhooks.lease,

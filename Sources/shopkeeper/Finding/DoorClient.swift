@@ -21,6 +21,9 @@ struct DoorClient: Sendable {
     /// A catalogue of 10,000 products is about 10 MiB.
     private static let answerBytesMax = 64 * 1024 * 1024
 
+    /// The path of a ledger's door.
+    static let ledgerPath = "/ledger/v1"
+
     private static let client = OutboundClient(policy: .open)
 
     /// Returns a text as one part of a path.
@@ -118,11 +121,13 @@ struct DoorClient: Sendable {
     }
 
     private func unreachable(_ fault: OutboundFault) -> Failure {
-        Failure(
-            .unavailable, "storeUnreachable",
-            "The store at \(base) does not answer: \(fault.reason).",
-            remedy: "start it with `shopkeeper serve`; a process that was stopped must continue "
-                + "or be ended first")
+        let (server, command) =
+            base.hasSuffix(Self.ledgerPath) ? ("ledger", "ledger serve") : ("store", "serve")
+        return Failure(
+            .unavailable, "\(server)Unreachable",
+            "The \(server) at \(base) does not answer: \(fault.reason).",
+            remedy: "start it with `shopkeeper \(command)`; a process that was stopped must "
+                + "continue or be ended first")
     }
 
     /// Returns the store's error with its exit code.

@@ -77,7 +77,7 @@ struct LedgerOptions: ParsableArguments {
     /// none.
     func door() throws -> DoorClient {
         let run = try find()
-        return DoorClient(base: run.url + "/ledger/v1", key: run.key)
+        return DoorClient(base: run.url + DoorClient.ledgerPath, key: run.key)
     }
 
     private func find() throws -> LedgerRunFile {

@@ -63,8 +63,9 @@ struct LedgerImportCommand: AsyncParsableCommand {
         discussion: """
             Each transaction is read from the store again. A repetition books nothing twice. \
             The lines that are booked are noted in FILE.progress, so that a command that was \
-            ended goes on with the others, and a repetition tries refused lines again. Ends \
-            with 1 if a line could not be booked. FILE.progress is deleted once all are.
+            ended goes on with the others, and a repetition tries the others again: those that \
+            were refused, and those that the ledger has kept until the store answers. Ends \
+            with 1 if a line is not booked. FILE.progress is deleted once all are.
             """)
 
     @Argument(help: "The file: a user and a transaction's number in each line.")
@@ -85,7 +86,8 @@ struct LedgerImportCommand: AsyncParsableCommand {
         let result: String
         let message: String?
 
-        var isDone: Bool { ["booked", "kept"].contains(result) }
+        /// Whether it is not tried again. What was kept may still be refused.
+        var isDone: Bool { result == "booked" }
     }
 
     private struct Answer: Decodable {
@@ -109,13 +111,21 @@ struct LedgerImportCommand: AsyncParsableCommand {
                 message: $0.rule)
         }
         let before = progress.count
+        var failure: (any Error)?
         for row in lines.rows where !progress.isDone(row.line) {
-            let outcome = try await book(row, door)
-            outcomes.append(outcome)
-            if outcome.isDone { try progress.note(row.line) }
+            do {
+                let outcome = try await book(row, door)
+                outcomes.append(outcome)
+                if outcome.isDone { try progress.note(row.line) }
+            } catch {
+                // What is known of the lines before is printed all the same.
+                failure = error
+                break
+            }
         }
         outcomes.sort { $0.line < $1.line }
         try printing.show(outcomes, lines: Self.lines(outcomes, doneBefore: before))
+        if let failure { throw failure }
         guard outcomes.allSatisfy(\.isDone) else { throw ExitCode(ExitStatus.no.rawValue) }
         progress.remove()
     }
@@ -142,7 +152,12 @@ struct LedgerImportCommand: AsyncParsableCommand {
             ["line \($0.line)", $0.transactionId ?? "", $0.result, $0.message ?? ""]
         }
         let booked = outcomes.count { $0.result == "booked" }
-        let before = doneBefore == 0 ? "" : " \(doneBefore) were done before."
-        return Output.table(rows) + ["Booked \(booked) of \(outcomes.count) lines.\(before)"]
+        let kept = outcomes.count { $0.result == "kept" }
+        var notes = ["Booked \(booked) of \(outcomes.count) lines."]
+        if doneBefore > 0 { notes.append("\(doneBefore) were booked before.") }
+        if kept > 0 {
+            notes.append("\(kept) wait for the store: import the file again when it answers.")
+        }
+        return Output.table(rows) + [notes.joined(separator: " ")]
     }
 }
