@@ -179,8 +179,7 @@ private struct Lines<Entry: Sendable, Answer: Sendable> {
         var (together, later): ([Waiter<Entry, Answer>], [Waiter<Entry, Answer>]) = ([], [])
         var names: Set<[UInt8]> = []
         for waiter in waiting[line] ?? [] {
-            let isFirst = together.isEmpty
-            let mayJoin = isFirst || !waiter.isAlone && together[0].isAlone == false
+            let mayJoin = together.allSatisfy { !$0.isAlone && !waiter.isAlone }
             if mayJoin, together.count < Self.entriesMax, names.insert(waiter.name).inserted {
                 together.append(waiter)
             } else {

@@ -13,16 +13,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SharedCommitTests {
     @Test func `calls that come during a commit share the next one`() async throws {
         let disk = HeldDisk()
-        async let first = disk.write(1)
-        await until("the first commit is under way") { disk.commits == [[1]] }
-        async let second = disk.write(2)
-        await disk.untilWaiting(1)
-        async let third = disk.write(3)
-        await disk.untilWaiting(2)
+        let calls = await disk.begin(waiting: 2...3)
         #expect(disk.commits == [[1]])
 
         disk.letGo()
-        #expect(try await [first, second, third] == [10, 20, 30])
+        for (call, answer) in zip(calls, [10, 20, 30]) { #expect(try await call.value == answer) }
         #expect(disk.commits == [[1], [2, 3]])
         #expect(try await disk.write(4) == 40)
         #expect(disk.commits == [[1], [2, 3], [4]])
@@ -77,19 +72,13 @@ import Testing
     /// One of them may be what makes it fail.
     @Test func `if a shared commit fails, each is written alone`() async throws {
         let disk = HeldDisk(failing: [3])
-        async let first = disk.write(1)
-        await until("the first commit is under way") { disk.commits == [[1]] }
-        var others: [Task<Int, any Error>] = []
-        for entry in 2...4 {
-            others.append(Task { try await disk.write(entry) })
-            await disk.untilWaiting(entry - 1)
-        }
+        let calls = await disk.begin(waiting: 2...4)
 
         disk.letGo()
-        #expect(try await first == 10)
-        #expect(try await others[0].value == 20)
-        await #expect(throws: StorageFault(.engine, "")) { try await others[1].value }
-        #expect(try await others[2].value == 40)
+        #expect(try await calls[0].value == 10)
+        #expect(try await calls[1].value == 20)
+        await #expect(throws: StorageFault(.engine, "")) { try await calls[2].value }
+        #expect(try await calls[3].value == 40)
         #expect(disk.commits == [[1], [2, 3, 4], [2], [3], [4]])
         #expect(try await disk.write(5) == 50)
     }
@@ -97,34 +86,26 @@ import Testing
     /// What the database cannot do for several it cannot do for each.
     @Test func `if the database fails, a shared commit fails for all`() async throws {
         let disk = HeldDisk(failing: [3], with: .busy)
-        async let first = disk.write(1)
-        await until("the first commit is under way") { disk.commits == [[1]] }
-        let second = Task { try await disk.write(2) }
-        await disk.untilWaiting(1)
-        let third = Task { try await disk.write(3) }
-        await disk.untilWaiting(2)
+        let calls = await disk.begin(waiting: 2...3)
 
         disk.letGo()
-        #expect(try await first == 10)
-        await #expect(throws: StorageFault(.busy, "")) { try await second.value }
-        await #expect(throws: StorageFault(.busy, "")) { try await third.value }
+        #expect(try await calls[0].value == 10)
+        for call in calls.dropFirst() {
+            await #expect(throws: StorageFault(.busy, "")) { try await call.value }
+        }
         #expect(disk.commits == [[1], [2, 3]])
         #expect(try await disk.write(4) == 40)
     }
 
     @Test func `a caller that is cancelled while it waits has written nothing`() async throws {
         let disk = HeldDisk()
-        async let first = disk.write(1)
-        await until("the first commit is under way") { disk.commits == [[1]] }
-        let second = Task { try await disk.write(2) }
-        await disk.untilWaiting(1)
-        async let third = disk.write(3)
-        await disk.untilWaiting(2)
-        second.cancel()
-        await #expect(throws: CancellationError.self) { try await second.value }
+        let calls = await disk.begin(waiting: 2...3)
+        calls[1].cancel()
+        await #expect(throws: CancellationError.self) { try await calls[1].value }
 
         disk.letGo()
-        #expect(try await [first, third] == [10, 30])
+        #expect(try await calls[0].value == 10)
+        #expect(try await calls[2].value == 30)
         #expect(disk.commits == [[1], [3]])
     }
 
@@ -132,24 +113,17 @@ import Testing
         async throws
     {
         let disk = HeldDisk()
-        async let first = disk.write(1)
-        await until("the first commit is under way") { disk.commits == [[1]] }
-        let second = Task { try await disk.write(2) }
-        await disk.untilWaiting(1)
-        async let third = disk.write(3)
-        await disk.untilWaiting(2)
-        let fourth = Task { try await disk.write(4) }
-        await disk.untilWaiting(3)
+        let calls = await disk.begin(waiting: 2...4)
         disk.letGo(1)
-        #expect(try await first == 10)
+        #expect(try await calls[0].value == 10)
         await until("the second commit is under way") { disk.commits == [[1], [2, 3, 4]] }
-        fourth.cancel()
-        second.cancel()
+        calls[3].cancel()
+        calls[1].cancel()
 
         disk.letGo()
-        await #expect(throws: CancellationError.self) { try await second.value }
-        await #expect(throws: CancellationError.self) { try await fourth.value }
-        #expect(try await third == 30)
+        await #expect(throws: CancellationError.self) { try await calls[1].value }
+        await #expect(throws: CancellationError.self) { try await calls[3].value }
+        #expect(try await calls[2].value == 30)
         #expect(disk.commits == [[1], [2, 3, 4], [3]])
     }
 
@@ -230,6 +204,17 @@ private final class HeldDisk: Sendable {
         try await shared.write(entry, named: name ?? "\(entry)", of: line) {
             try await self.commit($0)
         }
+    }
+
+    /// Writes 1, and makes others wait for its commit, one after the other.
+    func begin(waiting entries: ClosedRange<Int>) async -> [Task<Int, any Error>] {
+        var calls = [Task { try await write(1) }]
+        await until("the first commit is under way") { commits == [[1]] }
+        for entry in entries {
+            calls.append(Task { try await write(entry) })
+            await untilWaiting(calls.count - 1)
+        }
+        return calls
     }
 
     func untilWaiting(_ count: Int) async {
