@@ -226,8 +226,9 @@ private final class HeldDisk: Sendable {
 
     private func commit(_ entries: [Int]) async throws -> [Result<Int, any Error>] {
         state.withLock { $0.commits.append(entries) }
-        _ = await becomes { state.withLock { $0.passes() } }
+        let isFree = await becomes { state.withLock { $0.passes() } }
         try Task.checkCancellation()
+        guard isFree else { throw StorageFault(.engine, "nobody has let this commit go") }
         guard failing.isDisjoint(with: entries) else { throw StorageFault(code, "as scripted") }
         return entries.map { .success($0 * 10) }
     }
