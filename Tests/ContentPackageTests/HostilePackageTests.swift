@@ -250,13 +250,19 @@ struct HostilePackageTests {
             + "<key>IAPProductIdentifier</key>\(product)</dict></plist>"
     }
 
-    @Test func `100,000 files are too many`() throws {
+    @Test func `more entries than the limit are too many, and exactly as many are not`() throws {
         let scratch = try Scratch()
-        try HandmadeZip.package((0..<100_000).map { Entry("Contents/\($0)") })
-            .write(to: scratch.at("p.zip"))
+        let package = HandmadeZip.package((0..<98).map { Entry("Contents/\($0)") })
+        try package.write(to: scratch.at("p.zip"))
+        var limits = ContentLimits.standard
+        #expect(limits.entries == 50_000)
 
+        limits.entries = 100
+        _ = try ContentPackage.check(zip: scratch.at("p.zip"), limits: limits)
+        limits.entries = 99
         let found = fault { () throws(ContentFault) in
-            try ContentPackage.unpack(zip: scratch.at("p.zip"), to: scratch.at("out"))
+            try ContentPackage.unpack(
+                zip: scratch.at("p.zip"), to: scratch.at("out"), limits: limits)
         }
 
         #expect(found?.code == .tooManyEntries)

@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"OneTests": 60, "TwoTests": 0}"#, "TwoTests took "),
+        (#"{"OneTests": 60, "TwoTests": -20}"#, "TwoTests took "),
         (#"{"OneTests": 60}"#, "TwoTests has no budget for sqlite"),
     ])
     func `a target over its budget, or without one, fails the run`(
@@ -174,11 +174,14 @@ import Testing
         #expect(!output.contains("OVER ITS BUDGET: OneTests"))
     }
 
-    @Test(arguments: [(69.0, "", false), (71, "over its budget of 70", false), (106, "", true)])
+    @Test(arguments: [
+        (70, 69.0, "", false), (70, 71, "over its budget of 70", false), (70, 106, "", true),
+        (10, 19, "over its budget of 10", false), (10, 21, "", true),
+    ])
     func `a target is named over its budget, and fails far over it`(
-        seconds: Double, said: String, fails: Bool
+        budget: Int, seconds: Double, said: String, fails: Bool
     ) async throws {
-        try write("Tests/budgets.json", #"{"sqlite": {"OneTests": 70}}"#)
+        try write("Tests/budgets.json", #"{"sqlite": {"OneTests": \#(budget)}}"#)
         let report = """
             import sys; sys.path.insert(0, sys.argv[1]); import test_budgets
             cost = test_budgets.Cost("OneTests"); cost.cpu = float(sys.argv[2])
