@@ -149,20 +149,20 @@ extension EntitlementFact {
     fileprivate static func all(
         _ rows: [Row], mayStand: Bool
     ) throws -> [(fact: EntitlementFact, signedAt: Timestamp)] {
-        var periods: [String: [SubscriptionLife.Period]] = [:]
+        var periods: [String: Set<SubscriptionLife.Period>] = [:]
         // A subscription is listed for each of its periods that was shared.
         var facts: [(fact: EntitlementFact, signedAt: Timestamp)] = []
         var known: Set<EntitlementFact> = []
         for row in rows {
             if try row.optionalText("name") == nil {
-                periods[try subscription(row), default: []].append(try .init(row))
+                periods[try subscription(row), default: []].insert(try .init(row))
             } else {
                 let fact = try EntitlementFact(row)
                 let signedAt = Timestamp(milliseconds: try row.integer("signed_at"))
                 if known.insert(fact).inserted { facts.append((fact, signedAt)) }
             }
         }
-        let lives = periods.mapValues { SubscriptionLife($0, mayStand: mayStand) }
+        let lives = periods.mapValues { SubscriptionLife(Array($0), mayStand: mayStand) }
         return facts.map { fact, signedAt in
             var fact = fact
             fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? fact.fate

@@ -48,16 +48,49 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
+        /// Each subscription of which a period grants something to the account `$1`, named by
+        /// the oldest such period, and each of which a period is shared with it, named by each
+        /// of these.
+        private static let subscriptions = """
+            SELECT f.root, f.environment, f.bundle_id, f.original_transaction_id
+            FROM grants o
+            JOIN purchases f ON \(isPurchase("f", "o"))
+            WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
+                AND o.lasting IN ('grace', 'subscription')
+                AND NOT EXISTS (
+                    SELECT 1 FROM purchases e
+                    JOIN grants h ON \(isPurchase("h", "e")) AND h.kind = 'entitlement'
+                    WHERE e.original_transaction_id = f.original_transaction_id
+                        AND e.product_type = '\(BookedFacts.subscription)'
+                        AND \(Shares.isSameApp("e", "f")) AND h.account = $1
+                        AND (e.purchased_at, e.transaction_id, h.name)
+                            < (f.purchased_at, f.transaction_id, o.name))
+            UNION ALL
+            SELECT f.root, f.environment, f.bundle_id, f.original_transaction_id
+            FROM shares s
+            JOIN purchases f ON \(isPurchase("f", "s"))
+                AND f.product_type = '\(BookedFacts.subscription)'
+            WHERE s.account = $1 AND s.environment = $2
+            """
+
+        private static func isPurchase(_ one: String, _ other: String) -> String {
+            ["root", "environment", "bundle_id", "transaction_id"]
+                .map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
+        }
+
         /// All facts of an account's entitlements, shared ones included. Of a subscription
         /// every period is shared once one is. A subscription of which several periods were
         /// shared is listed for each of them.
         ///
         /// Rows without a name follow: all periods of the account's subscriptions, also
-        /// those that belong to another account or to none, or that grant nothing.
+        /// those that belong to another account or to none, or that grant nothing. A period
+        /// may come twice.
+        ///
+        /// It needs no temporary table. SQLite takes 80 kB for each, and with several threads
+        /// that costs more than the rest.
         static let entitlements = Statement(
             "grants.entitlements", [.text, .text],
             """
-            WITH granted AS (
             SELECT g.name, g.lasting, g.period, g.on_reversal, g.root, g.environment,
                 g.bundle_id, g.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded,
@@ -67,45 +100,32 @@ extension Statement {
                 WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
                 UNION ALL
                 SELECT \(shared) FROM shares s
-                JOIN grants o ON o.root = s.root AND o.environment = s.environment
-                    AND o.bundle_id = s.bundle_id AND o.transaction_id = s.transaction_id
-                    AND o.kind = 'entitlement'
+                JOIN grants o ON \(isPurchase("o", "s")) AND o.kind = 'entitlement'
                 WHERE s.account = $1 AND s.environment = $2
                 UNION ALL
                 SELECT \(shared) FROM shares s
-                JOIN purchases f ON f.root = s.root AND f.environment = s.environment
-                    AND f.bundle_id = s.bundle_id AND f.transaction_id = s.transaction_id
+                JOIN purchases f ON \(isPurchase("f", "s"))
                     AND f.product_type = '\(BookedFacts.subscription)'
                 JOIN purchases m ON m.original_transaction_id = f.original_transaction_id
                     AND m.product_type = '\(BookedFacts.subscription)'
                     AND \(Shares.isSameApp("m", "f")) AND m.transaction_id <> f.transaction_id
-                JOIN grants o ON o.root = m.root AND o.environment = m.environment
-                    AND o.bundle_id = m.bundle_id AND o.transaction_id = m.transaction_id
-                    AND o.kind = 'entitlement'
+                JOIN grants o ON \(isPurchase("o", "m")) AND o.kind = 'entitlement'
                 WHERE s.account = $1 AND s.environment = $2 AND o.account <> $1
             ) g
-            JOIN purchases p ON p.root = g.root AND p.environment = g.environment
-                AND p.bundle_id = g.bundle_id AND p.transaction_id = g.transaction_id
-            LEFT JOIN terms t ON t.root = g.root AND t.environment = g.environment
-                AND t.bundle_id = g.bundle_id AND t.transaction_id = g.transaction_id
+            JOIN purchases p ON \(isPurchase("p", "g"))
+            LEFT JOIN terms t ON \(isPurchase("t", "g"))
             LEFT JOIN renewals r ON r.root = g.root AND r.environment = g.environment
                 AND r.bundle_id = g.bundle_id
                 AND r.original_transaction_id = p.original_transaction_id
-            )
-            SELECT * FROM granted
             UNION ALL
             SELECT NULL, NULL, NULL, NULL, p.root, p.environment, p.bundle_id,
                 p.transaction_id, p.original_transaction_id, p.product_id, p.quantity,
                 p.purchased_at, p.signed_at, p.revoked_at, t.expires_at, t.is_upgraded, NULL
-            FROM (
-                SELECT DISTINCT root, environment, bundle_id, original_transaction_id
-                FROM granted WHERE lasting IN ('grace', 'subscription')
-            ) s
+            FROM (\(subscriptions)) s
             JOIN purchases p ON p.original_transaction_id = s.original_transaction_id
                 AND p.product_type = '\(BookedFacts.subscription)'
                 AND \(Shares.isSameApp("p", "s"))
-            LEFT JOIN terms t ON t.root = p.root AND t.environment = p.environment
-                AND t.bundle_id = p.bundle_id AND t.transaction_id = p.transaction_id
+            LEFT JOIN terms t ON \(isPurchase("t", "p"))
             """)
 
         /// A page of the purchases of a product that accounts have and that have granted
