@@ -447,7 +447,7 @@ import Testing
         #expect(!steps.contains { $0.hasPrefix("SCAN") && !known.contains($0) }, "\(steps)")
     }
 
-    @Test func `every period of a subscription is read once, whoever has it and whatever it grants`()
+    @Test func `every period of a subscription is read once, whatever it grants`()
         async throws
     {
         let book = try await Book.open(
