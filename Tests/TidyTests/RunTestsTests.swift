@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `scripts/run-tests`, with a script in place of `swift` that prints what
+/// `scripts/run-tests`, with a script in place of the tests that prints what
 /// Swift Testing prints.
 @Suite(.timeLimit(.minutes(5))) struct RunTestsTests {
     let folder: TemporaryFolder
@@ -36,7 +36,7 @@ import Testing
                 .joined(separator: "\n")
         }
         try write(
-            "swift",
+            "tests",
             """
             echo "seed of this run $SHOPKEEPER_SEED, asked: $*"
             if [ -e been ]; then
@@ -46,7 +46,7 @@ import Testing
             touch been
             \(say(first))
             """)
-        return "bash \(folder.file("swift"))"
+        return "bash \(folder.file("tests"))"
     }
 
     private var environment: [String: String] {
@@ -57,14 +57,14 @@ import Testing
         return all
     }
 
-    /// Runs the script with such a program in place of `swift`.
+    /// Runs the script with such a program in place of the tests.
     private func run(
         _ first: [String], _ later: [String] = [], _ environment: [String: String] = [:],
         _ options: String...
     ) async throws -> ChildProcess.Outcome {
         let program = try write(first, later)
         var all = self.environment
-        all["SWIFT"] = program
+        all["SHOPKEEPER_TEST_PROGRAM"] = program
         return try await ChildProcess.run(
             ["python3", try PackageRoot.path() + "/scripts/run-tests"] + options,
             environment: all.merging(environment) { $1 },
