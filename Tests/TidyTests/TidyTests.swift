@@ -89,6 +89,19 @@ import Testing
         #expect(named == [], "the engine reports to a `DeviceListener`")
     }
 
+    /// The parser takes the name from the type otherwise, of every command whenever one is run:
+    /// half of a short command's time.
+    @Test func `every command says its name`() throws {
+        let files = try tree.files(in: ["Sources/shopkeeper"], extensions: ["swift"])
+        let declared = files.flatMap { file in
+            file.text.matches(of: #/CommandConfiguration\(\s*(\w+)/#).map { (file.path, $0.1) }
+        }
+        let nameless = declared.filter { $0.1 != "commandName" }.map(\.0)
+
+        #expect(declared.count > 100)
+        #expect(nameless == [], "write `commandName:` first")
+    }
+
     @Test func `tests neither sleep nor assert nothing`() throws {
         let files = try tree.files(in: ["Tests"], extensions: ["swift"])
             .filter { !["Tests/TidyTests/TidyTests.swift", Self.waiting].contains($0.path) }

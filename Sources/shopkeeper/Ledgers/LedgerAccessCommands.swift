@@ -11,7 +11,7 @@ struct LedgerKeyCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a key, and print it for the only time.")
+            commandName: "create", abstract: "Create a key, and print it for the only time.")
 
         @Argument(help: "What it is for.") var name: String
         @Option(
@@ -36,7 +36,7 @@ struct LedgerKeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys, without their secrets.")
+            commandName: "list", abstract: "List the keys, without their secrets.")
 
         @OptionGroup var ledger: LedgerOptions
         @OptionGroup var printing: PrintOptions
@@ -57,7 +57,7 @@ struct LedgerKeyCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a key; it opens nothing any more.")
+            commandName: "revoke", abstract: "Revoke a key; it opens nothing any more.")
 
         @Argument(help: "The key's id.") var keyId: String
         @OptionGroup var ledger: LedgerOptions

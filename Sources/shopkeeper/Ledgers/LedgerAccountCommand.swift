@@ -11,6 +11,7 @@ struct LedgerAccountCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "restore",
             abstract: "Present a purchase that may belong to another account.",
             discussion: "`accounts.restore` in ledger.yaml says what happens.")
 
@@ -38,6 +39,7 @@ struct LedgerAccountCommand: AsyncParsableCommand {
 
     struct Merge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "merge",
             abstract: "Make an account part of another; a repeat changes nothing.")
 
         @Argument(help: "The account that ends.") var account: String
@@ -55,6 +57,7 @@ struct LedgerAccountCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Print everything that the books have about an account, as JSON.")
 
         @Argument(help: "The account.") var account: String
@@ -71,6 +74,7 @@ struct LedgerAccountCommand: AsyncParsableCommand {
 
     struct Erase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "erase",
             abstract: "Erase an account; its books stay under an opaque name.",
             discussion: "It cannot be undone, except from a backup.")
 

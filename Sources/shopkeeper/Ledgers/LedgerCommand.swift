@@ -20,7 +20,7 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct Take: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Book a signed transaction; a repeat changes nothing.")
+            commandName: "take", abstract: "Book a signed transaction; a repeat changes nothing.")
 
         @Argument(help: "The signed transaction (JWS).") var signedTransaction: String
         @Option(name: .long, help: "The account, if the transaction has no app account token.")
@@ -39,7 +39,7 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the unspent purchases of an account.")
+            commandName: "list", abstract: "List the unspent purchases of an account.")
 
         @Argument(help: "The account.") var account: String
         @Option(name: .long, help: "Required if the ledger books several environments.")
@@ -67,6 +67,7 @@ struct LedgerCommand: AsyncParsableCommand {
 
     struct Redeem: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "redeem",
             abstract: "Spend one unit of a purchase; a repeated key spends nothing more.")
 
         @Argument(help: "The account.") var account: String

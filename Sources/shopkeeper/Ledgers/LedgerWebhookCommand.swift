@@ -11,7 +11,7 @@ struct LedgerWebhookCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the messages, newest first.")
+            commandName: "list", abstract: "List the messages, newest first.")
 
         @Option(name: .long, help: "waiting, sent or parked; default: all.") var state: String?
         @Option(name: .long, help: "Only those to this URL.") var url: String?
@@ -47,6 +47,7 @@ struct LedgerWebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "replay",
             abstract: "Send messages again: those named, or all that are parked.")
 
         @Argument(help: "The URL.") var url: String
@@ -65,7 +66,7 @@ struct LedgerWebhookCommand: AsyncParsableCommand {
 
     struct Park: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Park messages that wait, so that they are not sent.")
+            commandName: "park", abstract: "Park messages that wait, so that they are not sent.")
 
         @Argument(help: "The URL.") var url: String
         @Argument(help: "The messages' ids.") var messageIds: [String]

@@ -14,7 +14,8 @@ struct AppCommand: AsyncParsableCommand {
         ])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the apps.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the apps.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions

@@ -21,7 +21,7 @@ extension AppCommand.Image {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Store an image; it replaces one with the same id.")
+            commandName: "put", abstract: "Store an image; it replaces one with the same id.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`.") var image: String
         @Argument(help: "A PNG of at most 8 MiB.") var file: String
@@ -51,6 +51,7 @@ extension AppCommand.Image {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete unused images; exits with 1 if one was not deleted.",
             discussion: """
                 An image that a product, the catalogue file or its overlay uses is kept, and the \
@@ -81,7 +82,8 @@ extension AppCommand.Image {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the ids of the images.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the ids of the images.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions

@@ -6,6 +6,7 @@ import StoreWire
 extension AppCommand {
     struct Page: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "page",
             abstract: "What the store's page of an app shows beside its products.",
             discussion: """
                 Without an option, the present state is printed. Other fields keep their values. \

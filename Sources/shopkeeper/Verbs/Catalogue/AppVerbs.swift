@@ -30,7 +30,7 @@ struct AppChangeOptions: ParsableArguments {
 extension AppCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create an app without products.")
+            commandName: "create", abstract: "Create an app without products.")
 
         @Argument(help: "The app's bundle id.") var bundleId: String
         @OptionGroup var details: AppChangeOptions
@@ -46,7 +46,8 @@ extension AppCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show an app.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show an app.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -61,7 +62,7 @@ extension AppCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change an app; other fields keep their values.")
+            commandName: "set", abstract: "Change an app; other fields keep their values.")
 
         @OptionGroup var details: AppChangeOptions
         @OptionGroup var app: AppOptions

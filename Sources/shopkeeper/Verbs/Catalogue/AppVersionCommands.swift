@@ -19,7 +19,7 @@ extension AppCommand {
 extension AppCommand.Version {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a version; it waits until it is put live.")
+            commandName: "add", abstract: "Add a version; it waits until it is put live.")
 
         @Argument(help: "One to four numbers: 1.2.0.") var version: String
         @Option(name: .long, help: "A product that comes with it.") var product: [String] = []
@@ -38,7 +38,7 @@ extension AppCommand.Version {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replace the list of products of a waiting version.")
+            commandName: "set", abstract: "Replace the list of products of a waiting version.")
 
         @Argument(help: "The version, from `app version list`.") var version: String
         @Option(name: .long, help: "A product that comes with it.") var product: [String] = []
@@ -53,6 +53,7 @@ extension AppCommand.Version {
 
     struct Live: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "live",
             abstract: "Put a version live; its approved products go live with it.")
 
         @Argument(help: "The version, from `app version list`.") var version: String
@@ -67,7 +68,7 @@ extension AppCommand.Version {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an app's versions, oldest first.")
+            commandName: "list", abstract: "List an app's versions, oldest first.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions

@@ -14,7 +14,7 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check files: their contents and their problems.",
+            commandName: "check", abstract: "Check files: their contents and their problems.",
             discussion: "Prints problems as FILE: KEY PATH: RULE: REMEDY. Exits with 65 on errors."
         )
 
@@ -32,6 +32,7 @@ struct CatalogueCommand: AsyncParsableCommand {
 
     struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "diff",
             abstract: "Compare a file with another one, or with the running store.",
             discussion: "Exits with 0 if they are equal, with 1 if not.")
 

@@ -21,6 +21,7 @@ struct AppOptions: ParsableArguments {
 extension CatalogueCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Replace an app's catalogue in the running store by a file.",
             discussion: """
                 What the format cannot express is read from NAME.storekit.yaml beside it. A product \
@@ -59,6 +60,7 @@ extension CatalogueCommand {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write an app's catalogue as a file; unchanged parts keep their bytes.",
             discussion: """
                 With images it is a package: a folder with Configuration.storekit and Assets. What \

@@ -16,7 +16,7 @@ struct ContentCommand: AsyncParsableCommand {
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a package; a wrong one is exit code 65.")
+            commandName: "check", abstract: "Check a package; a wrong one is exit code 65.")
 
         @Argument(help: "A ZIP or a folder.") var package: String
         @OptionGroup var printing: PrintOptions
@@ -29,6 +29,7 @@ struct ContentCommand: AsyncParsableCommand {
 
     struct Pack: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pack",
             abstract: "Make a ZIP of a folder; the same folder gives the same bytes.")
 
         @Argument(help: "The package's folder.") var folder: String
@@ -43,7 +44,7 @@ struct ContentCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the versions of an app's content.",
+            commandName: "list", abstract: "List the versions of an app's content.",
             discussion: """
                 `missing` is a version whose bytes the store does not have: upload it. With \
                 --check the store reads all bytes; one that is `damaged` is uploaded again, too. \
@@ -99,7 +100,7 @@ struct ContentCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Remove a version, or an upload that is not complete.",
+            commandName: "remove", abstract: "Remove a version, or an upload that is not complete.",
             discussion: """
                 Customers get the newest version that is left. The number of a version that was \
                 ready cannot be used again.

@@ -11,6 +11,7 @@ import StoreWire
 extension ContentCommand {
     struct Upload: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "upload",
             abstract: "Upload a package; repeated after an interruption, it continues.",
             discussion: "Product and version are those of the package's ContentInfo.plist.")
 

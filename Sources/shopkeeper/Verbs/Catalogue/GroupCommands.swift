@@ -11,7 +11,8 @@ struct GroupCommand: AsyncParsableCommand {
         subcommands: [Add.self, Rename.self, List.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a group.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Create a group.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`.") var group: String
         @Option(name: .long, help: "The merchant's own label; default: the id.") var name: String?
@@ -33,7 +34,7 @@ struct GroupCommand: AsyncParsableCommand {
 
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change the names of a group.")
+            commandName: "rename", abstract: "Change the names of a group.")
 
         @Argument(help: "The group's id.") var group: String
         @Option(name: .long, help: "The merchant's own label.") var name: String?
@@ -56,7 +57,7 @@ struct GroupCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an app's groups and their subscriptions by level.")
+            commandName: "list", abstract: "List an app's groups and their subscriptions by level.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -74,7 +75,8 @@ struct GroupCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         private struct Removed: Encodable { let removed: String }
 
-        static let configuration = CommandConfiguration(abstract: "Remove an empty group.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove an empty group.")
 
         @Argument(help: "The group's id.") var group: String
         @OptionGroup var app: AppOptions

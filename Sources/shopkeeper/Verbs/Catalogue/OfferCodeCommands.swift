@@ -11,7 +11,7 @@ struct OfferCodeCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make codes for an offer of the kind `code`.",
+            commandName: "create", abstract: "Make codes for an offer of the kind `code`.",
             discussion: """
                 With --custom, one code that many customers redeem, each once. Otherwise codes \
                 that one customer each redeems.
@@ -42,7 +42,8 @@ struct OfferCodeCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List an app's codes.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List an app's codes.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -64,6 +65,7 @@ struct OfferCodeCommand: AsyncParsableCommand {
 
     struct Deactivate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "deactivate",
             abstract: "Switch off a code, or a batch; what was redeemed stays.")
 
         @Argument(help: "A code, or the batch of codes that were made together.") var code: String

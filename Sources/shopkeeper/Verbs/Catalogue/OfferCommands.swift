@@ -13,7 +13,7 @@ struct OfferCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add an offer.",
+            commandName: "add", abstract: "Add an offer.",
             discussion: """
                 An introductory offer: one for each billing plan. A promotional or win-back offer \
                 needs --id. A code needs --reference-name and --for.
@@ -56,7 +56,8 @@ struct OfferCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a subscription's offers.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List a subscription's offers.")
 
         @Argument(help: "The subscription.") var product: String
         @OptionGroup var app: AppOptions
@@ -74,7 +75,8 @@ struct OfferCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         private struct Removed: Encodable { let removed: String }
 
-        static let configuration = CommandConfiguration(abstract: "Remove an offer.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove an offer.")
 
         @Argument(help: "The subscription.") var product: String
         @Argument(help: "The kind: introductory, promotional, code or win-back.") var kind: String

@@ -14,7 +14,7 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a product: a draft, unless --state is given.",
+            commandName: "create", abstract: "Create a product: a draft, unless --state is given.",
             discussion: "Add its offers with `offer add`.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never used again.")
@@ -41,7 +41,7 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a product; other fields keep their values.")
+            commandName: "set", abstract: "Change a product; other fields keep their values.")
 
         @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var details: ProductOptions
@@ -61,7 +61,7 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Approve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Approve a product, so that production sells it.")
+            commandName: "approve", abstract: "Approve a product, so that production sells it.")
 
         @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions
@@ -79,6 +79,7 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List an app's products, including drafts and withdrawn ones.")
 
         @OptionGroup var app: AppOptions
@@ -105,7 +106,8 @@ struct ProductCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a product.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show a product.")
 
         @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions
@@ -123,7 +125,7 @@ struct ProductCommand: AsyncParsableCommand {
         private struct Removed: Encodable { let removed: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Remove a product; its id is never used again.")
+            commandName: "remove", abstract: "Remove a product; its id is never used again.")
 
         @Argument(help: "The product's id, from `product list`.") var product: String
         @OptionGroup var app: AppOptions

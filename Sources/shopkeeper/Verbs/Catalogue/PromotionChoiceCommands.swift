@@ -8,6 +8,7 @@ import StoreWire
 extension PromotionCommand {
     struct Choose: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "choose",
             abstract: "Choose a product for a customer, as on the app's page.",
             discussion: """
                 The app decides whether a payment follows. Exits with 1 if it will not. An app \
@@ -30,6 +31,7 @@ extension PromotionCommand {
 
     struct Open: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "open",
             abstract: "Open a purchase-intent address: choose its product for a customer.",
             discussion: """
                 itms-services://?action=purchaseIntent&bundleId=APP&productIdentifier=PRODUCT. \

@@ -17,7 +17,7 @@ struct PromotionCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the promoted products in their order.")
+            commandName: "list", abstract: "List the promoted products in their order.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -33,7 +33,7 @@ struct PromotionCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Promote a product, or change its picture or visibility.",
+            commandName: "set", abstract: "Promote a product, or change its picture or visibility.",
             discussion: "A new one is shown, and comes last.")
 
         @Argument(help: "The product's id, from `product list`.") var product: String
@@ -76,7 +76,7 @@ struct PromotionCommand: AsyncParsableCommand {
 
     struct Order: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move promoted products to the front, in this order.")
+            commandName: "order", abstract: "Move promoted products to the front, in this order.")
 
         @Argument(help: "Their ids; the rest follow in their present order.")
         var products: [String]
@@ -99,7 +99,7 @@ struct PromotionCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "End the promotion of a product; the product stays.")
+            commandName: "remove", abstract: "End the promotion of a product; the product stays.")
 
         @Argument(help: "The product's id, from `promotion list`.") var product: String
         @OptionGroup var app: AppOptions

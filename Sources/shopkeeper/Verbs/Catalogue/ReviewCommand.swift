@@ -10,7 +10,7 @@ struct ReviewCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the reviews of an app, the newest first.")
+            commandName: "list", abstract: "List the reviews of an app, the newest first.")
 
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -33,7 +33,7 @@ struct ReviewCommand: AsyncParsableCommand {
 
     struct Answer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Answer a review; the answer is shown below it.",
+            commandName: "answer", abstract: "Answer a review; the answer is shown below it.",
             discussion: "It replaces an earlier answer.")
 
         @Argument(help: "The customer's number, from `review list`.") var customer: String
@@ -56,7 +56,7 @@ struct ReviewCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Remove a review from the store's pages.",
+            commandName: "remove", abstract: "Remove a review from the store's pages.",
             discussion: "The customer can write another one.")
 
         @Argument(help: "The customer's number, from `review list`.") var customer: String

@@ -22,7 +22,8 @@ struct FaultCommand: AsyncParsableCommand {
         subcommands: [Set.self, Clear.self, List.self], defaultSubcommand: List.self)
 
     struct Set: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Switch a failure on.")
+        static let configuration = CommandConfiguration(
+            commandName: "set", abstract: "Switch a failure on.")
         @Argument(help: "The failure's name.") var name: String
         @Argument(help: "Its value.") var value: String
         @OptionGroup var store: StoreOptions
@@ -39,7 +40,8 @@ struct FaultCommand: AsyncParsableCommand {
     struct Clear: AsyncParsableCommand {
         private struct Cleared: Encodable { let cleared: String }
 
-        static let configuration = CommandConfiguration(abstract: "Switch a failure off.")
+        static let configuration = CommandConfiguration(
+            commandName: "clear", abstract: "Switch a failure off.")
         @Argument(help: "The failure's name.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -52,7 +54,7 @@ struct FaultCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List what is simulated (default).")
+            commandName: "list", abstract: "List what is simulated (default).")
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

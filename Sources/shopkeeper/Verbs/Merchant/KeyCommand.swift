@@ -24,6 +24,7 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create a server key; the store keeps its public half only.")
 
         @Option(name: .long, help: "The app; default: the served one.") var bundleId: String?
@@ -95,6 +96,7 @@ struct KeyCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "token",
             abstract: "Print a bearer token for Apple's door, as a merchant's server signs it.")
 
         @OptionGroup var key: LocalKeyOptions
@@ -127,7 +129,8 @@ struct KeyCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the server keys.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the server keys.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -153,7 +156,7 @@ extension KeyCommand {
         private struct Revoked: Encodable { let revoked: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a server key; its tokens become invalid.")
+            commandName: "revoke", abstract: "Revoke a server key; its tokens become invalid.")
 
         @Argument(help: "The key's id, from `key list`.") var key: String
         @OptionGroup var store: StoreOptions

@@ -13,7 +13,7 @@ struct NotificationCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List an app's notifications, oldest first (default).")
+            commandName: "list", abstract: "List an app's notifications, oldest first (default).")
         @Flag(help: "Only those that have not arrived.") var failed = false
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -35,7 +35,8 @@ struct NotificationCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show a notification.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show a notification.")
         @Argument(help: "The notification's UUID.") var uuid: String
         @OptionGroup var app: AppOptions
         @OptionGroup var printing: PrintOptions
@@ -63,6 +64,7 @@ struct NotificationCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
+            commandName: "resend",
             abstract: "Post the same bytes again, once, and record the result.",
             discussion: """
                 An attempt at the app's notification URL is in the history, and one that \

@@ -10,7 +10,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List who changed what, oldest first.")
+            commandName: "list", abstract: "List who changed what, oldest first.")
 
         @Flag(
             name: .customLong("store"),

@@ -17,7 +17,7 @@ struct CertificateCommand: AsyncParsableCommand {
         }
 
         static let configuration = CommandConfiguration(
-            abstract: "Print the root certificate, or write it to a file.")
+            commandName: "root", abstract: "Print the root certificate, or write it to a file.")
 
         @Option(name: .shortAndLong, help: "A file; DER for .cer and .der, else PEM.")
         var output: String?
@@ -48,7 +48,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the certificates: issued, in use, revoked.")
+            commandName: "list", abstract: "List the certificates: issued, in use, revoked.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -62,6 +62,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Issue new certificates; running servers sign with them within seconds.",
             discussion: "Earlier signatures still verify, because they contain their chain.")
 
@@ -93,7 +94,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a certificate for clients that check online.")
+            commandName: "revoke", abstract: "Revoke a certificate for clients that check online.")
 
         @Argument(help: "Its serial number, from `certificate list`.") var serial: String
         @OptionGroup var store: StoreOptions

@@ -6,7 +6,7 @@ import StoreWire
 extension CustomerCommand {
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete everything that a sandbox customer bought.",
+            commandName: "clear", abstract: "Delete everything that a sandbox customer bought.",
             discussion: "The customer stays signed in, and devices are notified at once.")
 
         @Argument(help: "The sign-in name.") var name: String

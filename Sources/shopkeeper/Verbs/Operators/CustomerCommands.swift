@@ -9,7 +9,8 @@ struct CustomerCommand: AsyncParsableCommand {
         subcommands: [Create.self, Change.self, Clear.self, List.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a customer.")
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Create a customer.")
 
         @Argument(help: "The sign-in name.") var name: String
         @Option(name: .long, help: "An e-mail address, for people; it is no sign-in name.")
@@ -43,7 +44,7 @@ struct CustomerCommand: AsyncParsableCommand {
 
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a customer; other fields keep their values.")
+            commandName: "change", abstract: "Change a customer; other fields keep their values.")
 
         @Argument(help: "The sign-in name.") var name: String
         @Flag(inversion: .prefixedNo, help: "Whether payments wait for `approve`.")
@@ -118,7 +119,8 @@ struct CustomerCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the customers.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the customers.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions

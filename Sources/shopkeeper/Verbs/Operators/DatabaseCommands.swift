@@ -16,7 +16,7 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Back a store up into one file, running or not.",
+            commandName: "backup", abstract: "Back a store up into one file, running or not.",
             discussion: "The file contains private keys; its mode is 0600.")
 
         @Argument(help: "A file that does not exist yet, or a folder.") var file: String
@@ -61,7 +61,7 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Restore a store from a backup into an empty place.",
+            commandName: "restore", abstract: "Restore a store from a backup into an empty place.",
             discussion: """
                 The backup may come from the other engine. Devices notice the restore by \
                 themselves and read everything anew. Numbers that were assigned after the backup \

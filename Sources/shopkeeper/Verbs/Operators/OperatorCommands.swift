@@ -15,7 +15,7 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create an operator's key; it is printed this once.")
+            commandName: "create", abstract: "Create an operator's key; it is printed this once.")
 
         @Argument(help: "1 to 100 letters, digits, `-`, `.`, `_`; never used again.") var name:
             String
@@ -36,7 +36,7 @@ struct OperatorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the operators, with revoked keys.")
+            commandName: "list", abstract: "List the operators, with revoked keys.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -57,7 +57,7 @@ struct OperatorCommand: AsyncParsableCommand {
         private struct Revoked: Encodable { let revoked: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Revoke an operator's key.")
+            commandName: "revoke", abstract: "Revoke an operator's key.")
 
         @Argument(help: "The operator's name, from `operator list`.") var name: String
         @OptionGroup var store: StoreOptions

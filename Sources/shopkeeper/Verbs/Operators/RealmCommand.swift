@@ -11,7 +11,8 @@ struct RealmCommand: AsyncParsableCommand {
         subcommands: [Create.self, List.self, Delete.self, RealmResetCommand.self])
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a realm.")
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Create a realm.")
 
         @Argument(help: "The realm's name: 1 to 40 of a–z, 0–9 and `-`.") var name: String
         @Flag(name: .long, help: "Create a production realm; default: a sandbox.")
@@ -45,7 +46,8 @@ struct RealmCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the realms.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the realms.")
 
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -63,7 +65,7 @@ struct RealmCommand: AsyncParsableCommand {
         private struct Deleted: Encodable { let deleted: String }
 
         static let configuration = CommandConfiguration(
-            abstract: "Delete a realm and everything in it.")
+            commandName: "delete", abstract: "Delete a realm and everything in it.")
 
         @Argument(help: "The realm's name, from `realm list`.") var name: String
         @OptionGroup var confirmation: Confirmation

@@ -11,7 +11,8 @@ struct SessionCommand: AsyncParsableCommand {
         subcommands: [List.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the sessions.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the sessions.")
 
         @Option(name: .long, help: "Only the sessions of this sign-in name.") var customer: String?
         @OptionGroup var store: StoreOptions
@@ -44,6 +45,7 @@ struct SessionCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "End a session, or all of a customer; exits with 1 if there was none.")
 
         @Argument(help: "The session's id, from `session list`.") var session: String?

@@ -11,7 +11,7 @@ struct PurchaseCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List purchases in every state.")
+            commandName: "list", abstract: "List purchases in every state.")
 
         @Flag(name: .long, help: "Only purchases that wait for `approve` or `decline`.")
         var waiting = false

@@ -24,7 +24,8 @@ struct ClockCommand: AsyncParsableCommand {
         defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Print the time.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Print the time.")
         @OptionGroup var clock: ClockOptions
 
         func run() async throws {
@@ -34,7 +35,8 @@ struct ClockCommand: AsyncParsableCommand {
     }
 
     struct Advance: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Jump forward.")
+        static let configuration = CommandConfiguration(
+            commandName: "advance", abstract: "Jump forward.")
         @Argument(help: "How far: 1mo, P1M, 2w, 3d, 6h, 90s.")
         var step: String
         @OptionGroup var jump: JumpOptions
@@ -53,6 +55,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct To: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "to",
             abstract: "Move to an instant, also an earlier one; then run or stand as before.")
         @Argument(
             help: """
@@ -71,6 +74,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Rate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rate",
             abstract: "Run faster than the machine's clock, or shorten periods as Apple does.",
             discussion: """
                 A number is how many times as fast as the machine's clock; 1 is real time. A name \
@@ -93,7 +97,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Freeze: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stand still, until `clock run`.")
+            commandName: "freeze", abstract: "Stand still, until `clock run`.")
         @Option(help: "Stand at this instant instead of the present, written as for `clock to`.")
         var at: String?
         @OptionGroup var jump: JumpOptions
@@ -109,7 +113,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Run on from the present instant, at the clock's rate.")
+            commandName: "run", abstract: "Run on from the present instant, at the clock's rate.")
         @Flag(help: "Follow the machine's clock again, at rate 1.")
         var real = false
         @OptionGroup var clock: ClockOptions
@@ -124,6 +128,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "End the jump that is under way; the clock goes back to where it came.")
         @OptionGroup var clock: ClockOptions
 

@@ -8,6 +8,7 @@ import StoreWire
 extension ClockCommand {
     struct Attach: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "attach",
             abstract: "Give customers a clock of their own, which they share.",
             discussion: """
                 The clock goes on from the time of the first customer. From then on \
@@ -30,7 +31,7 @@ extension ClockCommand {
 
     struct Detach: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give customers the sandbox's clock again.")
+            commandName: "detach", abstract: "Give customers the sandbox's clock again.")
         @Argument(help: "Numbers or sign-in names.") var customers: [String]
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -48,7 +49,7 @@ extension ClockCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the clocks that customers have.")
+            commandName: "list", abstract: "List the clocks that customers have.")
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 

@@ -15,7 +15,8 @@ struct SnapshotCommand: AsyncParsableCommand {
         subcommands: [Save.self, Load.self, Branch.self, List.self, Delete.self])
 
     struct Save: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Save the realm.")
+        static let configuration = CommandConfiguration(
+            commandName: "save", abstract: "Save the realm.")
         @Argument(help: "1 to 40 of a–z, 0–9 and `-`.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
@@ -30,6 +31,7 @@ struct SnapshotCommand: AsyncParsableCommand {
 
     struct Load: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "load",
             abstract: "Make the realm what it was when it was saved, and its clock.")
         @Argument(help: "The snapshot's name, from `snapshot list`.") var name: String
         @OptionGroup var store: StoreOptions
@@ -45,7 +47,7 @@ struct SnapshotCommand: AsyncParsableCommand {
 
     struct Branch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a new sandbox from a snapshot.")
+            commandName: "branch", abstract: "Make a new sandbox from a snapshot.")
         @Argument(help: "The snapshot's name, from `snapshot list`.") var name: String
         @Argument(help: "The new realm's name: 1 to 40 of a–z, 0–9 and `-`.") var branch: String
         @OptionGroup var store: StoreOptions
@@ -62,7 +64,8 @@ struct SnapshotCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the realm's snapshots.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the realm's snapshots.")
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions
 
@@ -81,7 +84,8 @@ struct SnapshotCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         private struct Deleted: Encodable { let deleted: String }
 
-        static let configuration = CommandConfiguration(abstract: "Delete a snapshot.")
+        static let configuration = CommandConfiguration(
+            commandName: "delete", abstract: "Delete a snapshot.")
         @Argument(help: "The snapshot's name, from `snapshot list`.") var name: String
         @OptionGroup var store: StoreOptions
         @OptionGroup var printing: PrintOptions

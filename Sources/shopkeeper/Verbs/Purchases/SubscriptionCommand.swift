@@ -23,7 +23,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List subscriptions by customer.")
+            commandName: "list", abstract: "List subscriptions by customer.")
 
         @Option(name: .long, help: "Only subscriptions of this sign-in name.")
         var customer: String?
@@ -64,7 +64,8 @@ struct SubscriptionCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one subscription.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show one subscription.")
         @OptionGroup var subject: SubscriptionOptions
 
         func run() async throws {
@@ -76,6 +77,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Switch the renewal off. The customer keeps what is paid for.")
         @OptionGroup var subject: SubscriptionOptions
 
@@ -85,7 +87,8 @@ struct SubscriptionCommand: AsyncParsableCommand {
     }
 
     struct Resume: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Switch the renewal on.")
+        static let configuration = CommandConfiguration(
+            commandName: "resume", abstract: "Switch the renewal on.")
         @OptionGroup var subject: SubscriptionOptions
 
         func run() async throws {
@@ -95,6 +98,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "change",
             abstract: "Choose the product of the next period, without a charge now.",
             discussion: """
                 Any product of the group, also a better one. A customer who buys a better one \
@@ -110,7 +114,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Extend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Move the next renewal, without a charge.")
+            commandName: "extend", abstract: "Move the next renewal, without a charge.")
         @OptionGroup var subject: SubscriptionOptions
         @Option(name: .long, help: "How many days, 1 to 90.") var days: Int
 
@@ -143,7 +147,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Renew: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Charge the next period now. Sandboxes only.")
+            commandName: "renew", abstract: "Charge the next period now. Sandboxes only.")
         @OptionGroup var subject: SubscriptionOptions
 
         func run() async throws { try await subject.force("/renewals") }
@@ -151,7 +155,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Expire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "End it now, whatever was paid. Sandboxes only.")
+            commandName: "expire", abstract: "End it now, whatever was paid. Sandboxes only.")
         @OptionGroup var subject: SubscriptionOptions
 
         func run() async throws { try await subject.force("/expirations") }
@@ -180,6 +184,7 @@ struct SubscriptionCommand: AsyncParsableCommand {
 
     struct Consent: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "consent",
             abstract: "Answer a higher price for the customer. Sandboxes only.")
         @OptionGroup var subject: SubscriptionOptions
         @Flag(name: .long, help: "Do not consent, which stops the renewal.") var refuse = false

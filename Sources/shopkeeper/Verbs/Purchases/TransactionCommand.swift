@@ -11,7 +11,7 @@ struct TransactionCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List transactions by customer.")
+            commandName: "list", abstract: "List transactions by customer.")
 
         @Option(name: .long, help: "Only transactions of this customer, by name or number.")
         var customer: String?
