@@ -57,14 +57,14 @@ final class HeldHead: ChannelInboundHandler {
         String(decoding: buffer?.readableBytesView.prefix(Self.bytesMax) ?? [], as: UTF8.self)
     }
 
-    /// Looks at the whole text only while it is short or where a line is empty,
+    /// Looks at the whole text first, while it is short, and where a line is empty,
     /// so that a head in single bytes costs no more than another.
     private func endIfComplete() {
         guard let bytes = buffer?.readableBytesView, bytes.count < Self.bytesMax else {
             return end()
         }
-        let isNew = bytes.count < Self.shortBytes || hasNewEmptyLine(bytes)
-        if isNew, !UnknownHead(text).mayGoOn { end() }
+        let isNew = seen == 0 || bytes.count < Self.shortBytes
+        if hasNewEmptyLine(bytes) || isNew, !UnknownHead(text).mayGoOn { end() }
     }
 
     private func hasNewEmptyLine(_ bytes: ByteBufferView) -> Bool {
@@ -88,6 +88,8 @@ final class HeldHead: ChannelInboundHandler {
 struct UnknownHead {
     /// What the request asks for. Nil if its first line is not there.
     private(set) var target: String?
+    /// Whether its first line is there.
+    private(set) var isRequest = false
     private var lines: [(name: String, value: String)] = []
     /// Whether the text may be the beginning of such a head, without its end.
     private(set) var mayGoOn: Bool
@@ -100,7 +102,7 @@ struct UnknownHead {
             mayGoOn = rest.count <= 1 && Self.mayBecomeStart(rest.last ?? "")
             return
         }
-        mayGoOn = true
+        (mayGoOn, isRequest) = (true, true)
         let words = rows[start].split(separator: " ")
         target = words.count > 2 ? String(words[1]) : nil
         for (index, row) in rows.enumerated().dropFirst(start + 1) {

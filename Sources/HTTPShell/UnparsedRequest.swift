@@ -44,7 +44,10 @@ final class UnparsedRequest: ChannelDuplexHandler {
         // is held is on the same event loop.
         held.awaitHead { [self] text in
             let head = UnknownHead(text)
-            (mistake, target) = (judged(context, head), head.target)
+            // Without a first line it is no request, but TLS, for example.
+            (mistake, target) = (
+                head.isRequest ? judged(context, head) : .notHTTP, head.target
+            )
             context.fireErrorCaught(error)
         }
     }

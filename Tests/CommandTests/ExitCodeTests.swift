@@ -13,7 +13,8 @@ import Testing
     }
 
     private static let commandLines: [(words: String, code: Int32)] = [
-        ("frob", 64), ("serve --port many", 64), ("exec", 64), ("serve --host 0.0.0.0", 64),
+        ("frob", 64), ("serve --port many", 64), ("exec", 64), ("exec -- A=1", 64),
+        ("exec -- -x", 64), ("serve --host 0.0.0.0", 64),
         ("serve broken.storekit", 65), ("serve missing.storekit", 65), ("status", 69),
         ("buy coins", 69), ("transaction list", 69), ("wait --timeout 0", 69), ("--version", 0),
     ]

@@ -93,6 +93,8 @@ import Testing
         ("*", true, ""), (" *.apple.com , .itunes.apple.com,a.example", true, "a.example,"),
         ("api.storekit.apple.com,APPLE.com", true, ""),
         ("le.com,pineapple.com", true, "le.com,pineapple.com,"),
+        ("internal.example apple.com", true, "internal.example,"),
+        ("api.storekit.apple.com:443\tdb:5432,[::2]:80", true, "db:5432,[::2]:80,"),
     ])
     func `exclusions stay, but for Apple's hosts`(
         known: String, allowsNetwork: Bool, kept: String

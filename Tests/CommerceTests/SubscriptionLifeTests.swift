@@ -510,6 +510,39 @@ import Testing
             2026-05-02 | raise 9.99 from 2026-05-20 telling | announced 9.99                                 | active, uses, monthly 9.99 2026-05-31
             """),
         Life(
+            "an increase stays the customer's, until the product is cheaper than it was then",
+            """
+            2026-04-01 | buy monthly                        | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | raise 8.99 from 2026-04-20 telling | announced 8.99                                 | active, uses, monthly 8.99 2026-04-30
+            2026-04-30 | wait                               | renewed monthly 8.99 2026-05-01..2026-06-01    | active, uses, monthly 8.99 2026-05-31
+            2026-05-31 | wait                               | renewed monthly 8.99 2026-06-01..2026-07-01    | active, uses, monthly 8.99 2026-06-30
+            2026-06-02 | price monthly 5.99                 | -                                              | active, uses, monthly 8.99 2026-06-30
+            2026-06-30 | wait                               | renewed monthly 8.99 2026-07-01..2026-08-01    | active, uses, monthly 8.99 2026-07-31
+            2026-07-02 | price monthly 3.99                 | -                                              | active, uses, monthly 8.99 2026-07-31
+            2026-07-31 | wait                               | renewed monthly 3.99 2026-08-01..2026-09-01    | active, uses, monthly 3.99 2026-08-31
+            2026-08-02 | price monthly 5.99                 | -                                              | active, uses, monthly 3.99 2026-08-31
+            2026-08-31 | wait                               | renewed monthly 3.99 2026-09-01..2026-10-01    | active, uses, monthly 3.99 2026-09-30
+            """),
+        Life(
+            "an increase does not concern the product that the customer chose instead",
+            """
+            2026-04-01 | buy monthly                        | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | raise 8.99 from 2026-04-20 telling | announced 8.99                                 | active, uses, monthly 8.99 2026-04-30
+            2026-04-03 | buy basic                          | next basic 1.99                                | active, uses, basic 1.99 2026-04-30
+            2026-04-30 | wait                               | renewed basic 1.99 2026-05-01..2026-06-01      | active, uses, basic 1.99 2026-05-31
+            """),
+        Life(
+            "an increase begins while a renewal is unpaid",
+            """
+            2026-04-01 | buy monthly                        | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30
+            2026-04-02 | raise 8.99 from 2026-05-03 telling | announced 8.99                                 | active, uses, monthly 4.99 2026-04-30
+            2026-04-03 | bill fails                         | -                                              | active, uses, monthly 4.99 2026-04-30
+            2026-05-01 | wait                               | 2026-04-30: failedAhead                        |
+                       |                                    | failed                                         | retry, no use, monthly 4.99 2026-05-02
+            2026-05-02 | bill works                         | failedAgain                                    | retry, no use, monthly 8.99 2026-05-03
+            2026-05-03 | wait                               | recovered monthly 8.99 2026-05-03..2026-06-03  | active, uses, monthly 8.99 2026-06-02
+            """),
+        Life(
             "a test renews once ahead, and only what renews",
             """
             2026-04-01 | buy monthly | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30

@@ -193,6 +193,49 @@ import Testing
         #expect(refusal == .daysOutOfRange && (300..<330).contains(count))
     }
 
+    private static func period(
+        _ id: Int64, from day: Int64, offer: AppliedOffer? = nil
+    ) -> SubscribedPeriod {
+        let start = Timestamp(milliseconds: 1_775_001_600_000).adding(seconds: day * 86_400)
+        return SubscribedPeriod(
+            transaction: TransactionID(id), productID: "yearly", start: start,
+            end: start.adding(seconds: 365 * 86_400), length: Period(1, .year), anchorDay: 1,
+            price: Money(Amount(milliunits: 49_990), SubscriptionStory.dollar), offer: offer)
+    }
+
+    private static func subscribed(_ period: SubscribedPeriod) -> SubscriptionEvent {
+        SubscriptionEvent(
+            at: period.start, cause: .customer,
+            change: .subscribed(
+                period: period, groupID: "g", regularPrice: period.price, isFirst: false))
+    }
+
+    @Test(arguments: [(59, 0), (62, 62)] as [(Int64, Int64)])
+    func `after a refund the pause begins at the refund`(day: Int64, begin: Int64) throws {
+        let first = Self.period(1, from: 0)
+        let refund = SubscriptionEvent(
+            at: first.start.adding(seconds: 86_400), cause: .operator, change: .refunded)
+
+        let known = try #require(
+            Subscription([
+                Self.subscribed(first), refund, Self.subscribed(Self.period(2, from: day)),
+            ]))
+
+        #expect(known.recentStart == Self.period(1, from: begin).start)
+    }
+
+    /// Time may be set back before a period's start.
+    @Test func `a period that is ended before its start ends at its start`() throws {
+        let period = Self.period(1, from: 10)
+        let ended = SubscriptionEvent(
+            at: period.start.adding(seconds: -3600), cause: .tester,
+            change: .expired(reason: .other))
+
+        let known = try #require(Subscription([Self.subscribed(period), ended]))
+
+        #expect(known.current.end == period.start)
+    }
+
     /// The increase applies between the end of the last paid period and the payment,
     /// and the period that is paid begins at that end.
     @Test func `a renewal that is paid by hand in its grace period costs what its period says`()
@@ -204,8 +247,8 @@ import Testing
         let end = known.end
         let raised = Money(Amount(milliunits: 9900), SubscriptionStory.dollar)
         for event in try known.raised(
-            to: raised, from: end.adding(seconds: 86_400), needsConsent: false, at: real.now,
-            cause: .operator)
+            to: raised, from: end.adding(seconds: 86_400), needsConsent: false, over: nil,
+            at: real.now, cause: .operator)
         { known.apply(event) }
         known.apply(
             SubscriptionEvent(

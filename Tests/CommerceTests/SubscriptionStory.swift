@@ -127,12 +127,15 @@ struct SubscriptionStory {
     private mutating func take(_ kind: SubscriptionStep.Kind, _ cause: SubscriptionEvent.Cause) {
         guard let known = subscription else { return }
         lastID += 1
-        let name = known.renewal.productID.value
         let facts = RenewalFacts(
-            plan: plans[known.renewal.isCommitted ? "\(name)/month" : name], canBill: canBill,
-            grace: grace,
-            newID: TransactionID(lastID))
+            plan: plan(of: known), canBill: canBill, grace: grace, newID: TransactionID(lastID))
         add(known.events(of: kind, facts, at: now, cause: cause))
+    }
+
+    /// The product of the next period, as it is sold now.
+    private func plan(of known: Subscription) -> SubscriptionPlan? {
+        let name = known.renewal.productID.value
+        return plans[known.renewal.isCommitted ? "\(name)/month" : name]
     }
 
     private mutating func add(_ new: [SubscriptionEvent]) {
@@ -221,8 +224,7 @@ struct SubscriptionStory {
             add(
                 try known.raised(
                     to: Money(amount, Self.dollar), from: from, needsConsent: words[4] == "asking",
-                    at: now,
-                    cause: .operator))
+                    over: plan(of: known)?.price, at: now, cause: .operator))
         case "agree": add(try known.answeringIncrease(true, at: now, cause: .customer))
         case "disagree": add(try known.answeringIncrease(false, at: now, cause: .customer))
         case "refund": add(known.revoked(at: now, cause: .operator))

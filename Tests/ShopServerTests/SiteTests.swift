@@ -223,6 +223,21 @@ import Testing
         }
     }
 
+    /// A client that means HTTPS says hello in more bytes than a head begins with.
+    @Test(arguments: [11, 303, 517, 600])
+    func `TLS on a plain port is refused at once`(count: Int) async throws {
+        try await TestServer.with { server in
+            let hello: [UInt8] = [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0x7C, 0x03, 0x03]
+            let bytes = hello + Array(repeating: 0x6E, count: count - hello.count)
+            let connection = try RawConnection(port: server.port)
+            try connection.send(String(decoding: bytes, as: UTF8.self))
+            let told = await connection.receive()
+
+            expect(told, 400, "notHTTP")
+            expectNamed(told, server, 400)
+        }
+    }
+
     /// RFC 9112, 6.1: a coding that is not decoded must not be taken for text.
     @Test(
         arguments: [

@@ -56,6 +56,22 @@ import Testing
         #expect(try await code(token, mine) == 4_040_008)
     }
 
+    @Test func `of many attempts Apple's answers have the last six`() throws {
+        let attempts = (0..<9).map {
+            SendAttemptItem(
+                attemptDate: Timestamp(milliseconds: $0),
+                sendAttemptResult: $0 == 0 ? .timedOut : .success)
+        }
+
+        let test = CheckTestNotificationResponse(signedPayload: "x", sendAttempts: attempts)
+        let listed = NotificationHistoryResponseItem(signedPayload: "x", sendAttempts: attempts)
+
+        let dates = (3..<9).map { Timestamp(milliseconds: $0) }
+        #expect(test.sendAttempts?.map(\.attemptDate) == dates)
+        #expect(test.firstSendAttemptResult == .timedOut)
+        #expect(listed.sendAttempts?.map(\.attemptDate) == dates)
+    }
+
     @Test func `without a URL or a token there is no test`() async throws {
         let world = try await TestWorld.open()
         let bearer = try await world.bearer()

@@ -95,6 +95,45 @@ import Testing
         #expect(after.commitmentRenewalBillingPlanType == "BILLED_UPFRONT")
     }
 
+    @Test func `an extension moves the end of the commitment, too`() async throws {
+        let (world, session) = try await open()
+        _ = try await buy(world, session, 1)
+        let id = try await world.subscription()
+
+        try await world.realm.subscriptions.extend(id, days: 20, TestWorld.context)
+
+        let sold = try await world.realm.purchases.listTransactions().transactions.last?.payload
+        let renewing = try await renewal(world)
+        let end = try #require(renewing.commitmentInfo?.commitmentRenewalDate)
+        #expect(sold?.commitmentInfo?.commitmentExpiresDate == end)
+        #expect(sold?.expiresDate == renewing.renewalDate)
+        let months = try #require(sold?.expiresDate).adding(Period(11, .month))
+        #expect(end == months)
+    }
+
+    /// Until the commitment ends, neither its price nor its offer is that of what follows.
+    @Test func `a higher price for what follows a commitment, and only for the same product`()
+        async throws
+    {
+        let (world, session) = try await open()
+        _ = try await buy(world, session, 1)
+        let id = try await world.subscription()
+        try await world.realm.subscriptions.raisePrice(
+            of: id,
+            RaisePriceRequest(
+                price: 9000, startDate: TestWall.start.adding(Period(2, .month)),
+                needsConsent: false), TestWorld.context)
+
+        let before = try await renewal(world)
+        _ = try await buy(world, session, 2, price: 1990, plan: nil, product: "small")
+        let after = try await renewal(world)
+
+        #expect(before.renewalPrice == 4490 && before.priceIncreaseStatus == 1)
+        #expect(before.commitmentInfo?.commitmentRenewalPrice == 9000)
+        #expect(after.renewalPrice == 4490 && after.priceIncreaseStatus == nil)
+        #expect(after.commitmentInfo?.commitmentRenewalPrice == 1990)
+    }
+
     private func renewal(
         _ world: TestWorld, of name: String? = nil
     ) async throws -> JWSRenewalInfoDecodedPayload {

@@ -259,6 +259,30 @@ import Testing
         #expect(short.error.code == "sharedSecretInvalid")
     }
 
+    /// A server that has several secrets mistakes one for another.
+    @Test func `the secret of another realm is a wrong secret, under Apple's names too`()
+        async throws
+    {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy("news", purchaseID(1), session: session)
+        let receipt = try await world.receiptText(session)
+        _ = try await world.secret()
+        for (name, environment) in [("live", Environment.production), ("second", .sandbox)] {
+            _ = try await world.store.createRealm(
+                CreateRealmRequest(name: name, environment: environment, seed: nil))
+            let realm = try await world.store.realm(named: name)
+            try await realm.catalogue.putCatalogue(
+                TestWorld.catalogue(), app: AppDescription(bundleID: TestWorld.bundleID))
+            let secret = String(repeating: name == "live" ? "a" : "b", count: 32)
+            _ = try await realm.catalogue.makeSharedSecret(
+                TestWorld.bundleID.value, given: secret, TestWorld.context)
+            let body = #"{"receipt-data":"\#(receipt)","password":"\#(secret)"}"#
+            let answer = try await world.answer(body, at: .sandbox)
+            #expect(answer["status"] as? Int == 21_004, "\(name)")
+        }
+    }
+
     /// Genuine answers have these keys and types; ours has no others, but for the
     /// list.
     @Test func `keys and types are those of genuine answers`() async throws {
@@ -335,8 +359,12 @@ extension TestWorld {
         return try #require(made.sharedSecret)
     }
 
-    func answer(_ body: String, realm: String? = nil) async throws -> [String: Any] {
-        let answer = try await store.verifyReceipt(realm: realm, Self.context) {
+    func answer(
+        _ body: String, realm: String? = nil, at environment: Environment? = nil
+    ) async throws -> [String: Any] {
+        let answer = try await store.verifyReceipt(
+            realm: realm, at: environment, Self.context
+        ) {
             Array(body.utf8)
         }
         let json = try JSONSerialization.jsonObject(with: Data(answer))

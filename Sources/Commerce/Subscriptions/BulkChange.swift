@@ -53,16 +53,19 @@ public struct BulkChange: Hashable, Sendable, Codable {
     }
 
     /// The events that it causes. None if the subscription is already as requested.
-    /// The refusals are those of the same change of one subscription.
+    /// The refusals are those of the same change of one subscription. `listed`: what the
+    /// product costs the customer now.
     public func events(
-        of subscription: Subscription, at: Timestamp, cause: SubscriptionEvent.Cause
+        of subscription: Subscription, listed: Money?, at: Timestamp,
+        cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         switch kind {
         case .extend(let days):
             try subscription.extended(days: days, at: at, cause: cause)
         case .raisePrice(let price, let start, let needsConsent):
             try subscription.raised(
-                to: price, from: start, needsConsent: needsConsent, at: at, cause: cause)
+                to: price, from: start, needsConsent: needsConsent, over: listed, at: at,
+                cause: cause)
         }
     }
 }

@@ -34,24 +34,37 @@ extension Subscription {
     public func nextCharge(_ rules: RenewalRules) -> SubscriptionCharge? {
         guard let step = chargingStep(rules) else { return nil }
         let product = isCommitted ? current.productID : renewal.productID
-        return SubscriptionCharge(productID: product, price: nextShownPrice, at: step.at)
+        return SubscriptionCharge(
+            productID: product, price: nextShownPrice(at: step.at), at: step.at)
     }
 
-    /// The price of the next charge.
-    public var nextShownPrice: Money {
-        guard let part = current.nextPart else { return shownPrice }
+    /// The offer of the next charge.
+    public var nextShownOffer: AppliedOffer? {
+        isCommitted ? current.offer?.next : renewal.offer
+    }
+
+    /// The price of the next charge, as far as the subscription knows it at an instant.
+    public func nextShownPrice(at now: Timestamp) -> Money {
+        guard isCommitted, let part = current.nextPart else { return shownPrice(at: now) }
         return current.offer?.next.map { Money($0.price, part.periodPrice.currency) }
             ?? part.periodPrice
     }
 
     /// The price of the next period that is no part of the present commitment, as
-    /// far as the subscription knows it.
-    public var shownPrice: Money {
+    /// far as the subscription knows it at an instant.
+    public func shownPrice(at now: Timestamp) -> Money {
         if let offer = renewal.offer { return Money(offer.price, renewal.price.currency) }
-        if let increase, increase.isAgreed, increase.startsAt <= current.end {
-            return increase.price
+        return raisedPrice(from: nextStart(at: now)) ?? renewal.price
+    }
+
+    /// The higher price that waits for the next period's product, or that was not agreed to
+    /// when the subscription ended.
+    public var shownIncrease: PriceIncrease? {
+        guard let increase, renewal.productID == current.productID else { return nil }
+        switch state {
+        case .active, .unpaid, .expired(.priceIncrease, _): return increase
+        case .expired, .revoked: return nil
         }
-        return renewal.price
     }
 
     /// What merchants are shown at an instant. It is revoked while the next period, which

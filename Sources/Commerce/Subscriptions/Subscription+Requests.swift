@@ -96,18 +96,23 @@ extension Subscription {
     }
 
     /// Announces a higher price from the first period that begins at `startsAt`
-    /// or later. If it needs consent and gets none, the subscription ends there.
+    /// or later. If it needs consent and gets none, the subscription ends there. `listed`: what
+    /// the product costs now. Nil if it is not sold.
     public func raised(
-        to price: Money, from startsAt: Timestamp, needsConsent: Bool, at: Timestamp,
-        cause: SubscriptionEvent.Cause
+        to price: Money, from startsAt: Timestamp, needsConsent: Bool, over listed: Money?,
+        at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
         guard price.currency == renewal.price.currency, price.amount > renewal.price.amount else {
             throw .notHigher
         }
-        let announced = PriceIncrease(price: price, startsAt: startsAt, isAgreed: !needsConsent)
-        guard increase != announced else { return [] }
-        guard increase == nil else { throw .increasePending }
+        let announced = PriceIncrease(
+            price: price, startsAt: startsAt, isAgreed: !needsConsent,
+            over: listed ?? renewal.price)
+        if let increase {
+            guard increase.asks(the: announced) else { throw .increasePending }
+            return []
+        }
         return [
             SubscriptionEvent(at: at, cause: cause, change: .increaseAnnounced(increase: announced))
         ]
@@ -176,5 +181,12 @@ extension Subscription {
         case .active, .unpaid: false
         case .expired, .revoked: true
         }
+    }
+}
+
+extension PriceIncrease {
+    /// Whether both ask the same of the customer, whatever the product cost.
+    fileprivate func asks(the other: PriceIncrease) -> Bool {
+        price == other.price && startsAt == other.startsAt && isAgreed == other.isAgreed
     }
 }

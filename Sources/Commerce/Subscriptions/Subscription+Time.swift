@@ -187,6 +187,14 @@ extension Subscription {
         return nextPrice(plan, from: start(after: failure, at: at))
     }
 
+    /// When the next period begins that is no part of the present commitment, if it is charged
+    /// when that falls due.
+    func nextStart(at now: Timestamp) -> Timestamp {
+        if isCommitted { return current.commitmentEnd ?? current.end }
+        guard case .unpaid(let failure) = state else { return current.end }
+        return start(after: failure, at: max(now, retryStep(failure)?.at ?? now))
+    }
+
     private func start(after failure: BillingFailure, at: Timestamp) -> Timestamp {
         failure.graceUntil == nil ? at : current.end
     }
@@ -207,7 +215,8 @@ extension Subscription {
     }
 
     /// Returns what the next period costs: the offer's price, otherwise the
-    /// customer's own, unless the product has become cheaper.
+    /// customer's own, unless the product is cheaper. A higher price that was announced stays
+    /// the customer's until the product is cheaper than it was then.
     func nextPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
         if let part = current.nextPart {
             return committed(part, current.transaction, from: start, at: nil).price
@@ -220,12 +229,17 @@ extension Subscription {
     private func regularPrice(_ plan: SubscriptionPlan, from start: Timestamp) -> Money {
         // In another storefront there is no price of the customer's own.
         guard renewal.price.currency == plan.price.currency else { return plan.price }
-        if let increase, increase.isAgreed, increase.startsAt <= start,
-            renewal.productID == current.productID
-        {
-            return increase.price
-        }
+        if let raised = raisedPrice(from: start) { return raised }
+        if let over = renewal.raisedOver, over.amount <= plan.price.amount { return renewal.price }
         return renewal.price.amount < plan.price.amount ? renewal.price : plan.price
+    }
+
+    /// The higher price of a period that begins at `start`. Nil if none applies then.
+    func raisedPrice(from start: Timestamp) -> Money? {
+        guard let increase, increase.isAgreed, increase.startsAt <= start,
+            renewal.productID == current.productID
+        else { return nil }
+        return increase.price
     }
 
     /// The offer for the next period. A price in one currency is none in another.

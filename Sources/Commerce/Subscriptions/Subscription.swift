@@ -145,8 +145,8 @@ public struct SubscribedPeriod: Hashable, Sendable, Codable {
 }
 
 extension SubscribedPeriod {
-    /// Moves the end, also to an earlier instant, which may be before the start: then
-    /// the period never runs. The periods after it begin on that day.
+    /// Moves the end, also to an earlier instant, which may be before the start of a
+    /// period that was charged ahead: then it never runs. The periods after it begin on that day.
     mutating func extend(to end: Timestamp) {
         self.end = end
         anchorDay = CivilDate(end).day
@@ -217,6 +217,9 @@ public struct Renewal: Hashable, Sendable, Codable {
     /// The regular price of the next period: that of the day on which the
     /// customer chose the product, or a later one that applies to the customer.
     public var price: Money
+    /// What the product cost when a higher price was announced that is the customer's own
+    /// since it applied. Nil if none did, and where an earlier program wrote it.
+    public internal(set) var raisedOver: Money?
     /// The offer for the next period.
     public var offer: AppliedOffer?
     /// The offer that follows the one that runs, or is to begin, at present.
@@ -275,11 +278,15 @@ public struct PriceIncrease: Hashable, Sendable, Codable {
     public let startsAt: Timestamp
     /// Whether the customer has consented, or did not need to.
     public var isAgreed: Bool
+    /// What the product costs when it is announced. A customer whom it concerns pays less
+    /// only if the product becomes cheaper than that. Nil where an earlier program wrote it.
+    public let over: Money?
 
-    public init(price: Money, startsAt: Timestamp, isAgreed: Bool) {
+    public init(price: Money, startsAt: Timestamp, isAgreed: Bool, over: Money? = nil) {
         self.price = price
         self.startsAt = startsAt
         self.isAgreed = isAgreed
+        self.over = over
     }
 }
 

@@ -133,7 +133,7 @@ extension Subscription {
     public mutating func apply(_ event: SubscriptionEvent) {
         switch event.change {
         case .subscribed(let period, _, let price, _, let later):
-            let pause = period.start.milliseconds(since: current.end)
+            let pause = period.start.milliseconds(since: wasPaidUntil)
             if pause > RenewalRules.pauseMilliseconds { recentStart = period.start }
             begin(period, Renewal(at: price, after: period, then: later))
             renewals = 0
@@ -182,6 +182,12 @@ extension Subscription {
         }
     }
 
+    /// The end of what the customer had, of a subscription that has ended.
+    private var wasPaidUntil: Timestamp {
+        guard case .revoked(let instant) = state else { return current.end }
+        return min(instant, current.end)
+    }
+
     private func isInGrace(at instant: Timestamp) -> Bool {
         guard case .unpaid(let failure) = state else { return false }
         return failure.graceUntil.map { instant < $0 } ?? false
@@ -218,11 +224,11 @@ extension Subscription {
         kept = nil
         takeOffer(after: period)
         if let raised = increase, raised.isAgreed, raised.startsAt <= period.start {
-            renewal.price = raised.price
+            (renewal.price, renewal.raisedOver) = (raised.price, raised.over)
             increase = nil
-        } else if period.offer == nil {
+        } else if period.offer == nil, period.price != renewal.price {
             // A lower price that the customer paid stays.
-            renewal.price = period.price
+            (renewal.price, renewal.raisedOver) = (period.price, nil)
         }
     }
 
@@ -239,7 +245,8 @@ extension Subscription {
     /// A test ends it early, with all periods that were sold.
     private mutating func cut(at instant: Timestamp) {
         guard instant < current.end else { return }
-        current.extend(to: instant)
+        // Time that was set back ends it at its start, unless it was charged ahead.
+        current.extend(to: running == nil ? max(instant, current.start) : instant)
         if let end = running?.period.end, instant < end { running?.period.extend(to: instant) }
         givenBack?.extend(to: instant)
     }

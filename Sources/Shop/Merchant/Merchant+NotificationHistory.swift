@@ -101,7 +101,9 @@ private struct HistoryQuestion: Sendable {
         self.start = start
         self.end = end
         onlyFailures = request.onlyFailures ?? false
-        let canonical = try StrictJSON.encode(request)
+        var whole = request
+        whole.onlyFailures = onlyFailures
+        let canonical = try StrictJSON.encode(whole)
         digest = hexadecimal(SHA256.hash(data: Data(canonical)).prefix(8))
     }
 

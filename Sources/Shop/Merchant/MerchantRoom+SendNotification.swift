@@ -243,15 +243,19 @@ extension MerchantRoom {
         data.appAppleId = realm.isProduction ? try row.optionalInteger("app_id") : nil
         if let transaction = try row.optionalInteger("transaction_id") {
             let key: [SQLValue] = [.integer(customer.value), .integer(transaction)]
-            let sold = try await realm.read(of: customer) {
-                try $0.first(Statement.Transactions.one, key)
+            // One read, so that the transaction and its renewal are of one moment.
+            let (facts, renewing) = try await realm.read(of: customer) { reading in
+                guard let sold = try reading.first(Statement.Transactions.one, key) else {
+                    throw StorageFault(.malformedRow, "a notification whose transaction is gone")
+                }
+                let facts = try TransactionFacts(row: sold)
+                return (facts, try Self.subscription(of: facts, at: now, reading))
             }
-            guard let sold else {
-                throw StorageFault(.malformedRow, "a notification whose transaction is gone")
-            }
-            let facts = try TransactionFacts(row: sold)
             data.signedTransactionInfo = try realm.sign(facts, at: now)
-            try await state(facts, at: now, in: &data)
+            if let renewing {
+                data.signedRenewalInfo = try realm.sign(try await renewal(renewing, at: now))
+                data.status = renewing.subscription.status(at: now).rawValue
+            }
         }
         return data
     }
@@ -265,28 +269,27 @@ extension MerchantRoom {
         return refunds.first { $0.number == parts.number }?.refund.wish?.rawValue
     }
 
-    /// Adds what is true of a subscription now.
-    private func state(
-        _ facts: TransactionFacts, at now: Timestamp, in data: inout NotificationData
-    ) async throws {
-        guard let row = try await subscription(of: facts, at: now) else { return }
-        data.signedRenewalInfo = try realm.sign(try await renewal(row, at: now))
-        data.status = row.subscription.status(at: now).rawValue
-    }
-
     /// The subscription that a transaction belongs to. Nil for other products. That of a
     /// member is what a status shows.
     func subscription(
         of facts: TransactionFacts, at now: Timestamp
     ) async throws -> SubscriptionRow? {
         guard facts.type == .autoRenewable else { return nil }
-        let row = try await realm.read(of: facts.customer) { reading in
-            facts.ownership == .familyShared
-                ? try SubscriptionRow.ownAndShared(
-                    of: facts.customer, facts.bundleID, at: now, reading
-                ).first { $0.subscription.originalID == facts.originalID }
-                : try SubscriptionRow.find(facts.originalID, of: facts.customer, reading)
+        return try await realm.read(of: facts.customer) {
+            try Self.subscription(of: facts, at: now, $0)
         }
+    }
+
+    private static func subscription(
+        of facts: TransactionFacts, at now: Timestamp, _ reading: any Reading
+    ) throws -> SubscriptionRow? {
+        guard facts.type == .autoRenewable else { return nil }
+        let row =
+            facts.ownership == .familyShared
+            ? try SubscriptionRow.ownAndShared(
+                of: facts.customer, facts.bundleID, at: now, reading
+            ).first { $0.subscription.originalID == facts.originalID }
+            : try SubscriptionRow.find(facts.originalID, of: facts.customer, reading)
         guard let row else {
             throw StorageFault(.malformedRow, "a notification whose subscription is gone")
         }

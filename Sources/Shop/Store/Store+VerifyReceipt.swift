@@ -80,8 +80,9 @@ extension Store {
     /// Returns the realm that answers if the address names none. A receipt is asked about
     /// where it belongs: in a realm of its environment that knows its first purchase, the
     /// oldest first. The shared secret narrows the choice to the realms in which an app
-    /// has it. If one of these is production's and the receipt a sandbox's, production
-    /// answers that (21007), because a server asks there first.
+    /// has it, unless none of these is the receipt's: then the secret is wrong where the
+    /// receipt belongs (21004). If one of these is production's and the receipt a sandbox's,
+    /// production answers that (21007), because a server asks there first.
     private func realm(
         of receipt: AuthenticReceipt, sharing secret: String?, at environment: Environment?
     ) async throws -> Realm {
@@ -91,11 +92,13 @@ extension Store {
         if let first = sharing.first, first.isProduction, !isOfProduction, environment == nil {
             return first
         }
-        let fitting = (sharing.isEmpty ? all : sharing).filter {
-            $0.isProduction == isOfProduction
+        let fitting = all.filter { $0.isProduction == isOfProduction }
+        let narrowed = sharing.filter { $0.isProduction == isOfProduction }
+        for realm in narrowed + fitting where try await realm.merchant.knows(receipt) {
+            return realm
         }
-        for realm in fitting where try await realm.merchant.knows(receipt) { return realm }
-        if let first = sharing.first { return fitting.first ?? first }
+        if let first = narrowed.first { return first }
+        if let first = sharing.first, environment == nil { return first }
         for realm in fitting {
             guard let bundleID = receipt.bundleID else { break }
             if try await realm.loadShelf().apps[bundleID] != nil { return realm }

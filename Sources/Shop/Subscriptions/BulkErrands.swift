@@ -86,7 +86,8 @@ extension SubscriptionRoom {
                 row.subscription, in: context.storefront.countryCode,
                 isOnOtherClock: line.clock != .realm)
             guard isConcerned else { return .leave(()) }
-            let events = try Self.events(of: bulk.change, row, line)
+            let events = try Self.events(
+                of: bulk.change, row, listed: context.plan?.price, line)
             let mark = BulkMark(key: bulk.key, subscription: id)
             guard try mark.write(isDone: events != nil, line) else { return .leave(()) }
             guard let events else {
@@ -105,13 +106,14 @@ extension SubscriptionRoom {
 
     /// The events of a change of one subscription. Nil if it cannot be made.
     private static func events(
-        of change: BulkChange, _ row: SubscriptionRow, _ line: CustomerLine
+        of change: BulkChange, _ row: SubscriptionRow, listed: Money?, _ line: CustomerLine
     ) throws -> [SubscriptionEvent]? {
         do {
             if case .extend(let days) = change.kind, change.isMerchants == true {
                 return try extended(row, days: days, line)
             }
-            return try change.events(of: row.subscription, at: line.now, cause: .operator)
+            return try change.events(
+                of: row.subscription, listed: listed, at: line.now, cause: .operator)
         } catch is AppleRefusal { return nil } catch is SubscriptionRefusal { return nil }
     }
 

@@ -68,22 +68,23 @@ extension SubscriptionRow {
         payload.appTransactionId = String(appTransactionID)
         payload.appAccountToken = appAccountToken
         if renewal.isOn, !isShared {
-            payload.renewalPrice = subscription.shownPrice.amount.milliunits
-            payload.currency = subscription.shownPrice.currency.code
+            let price = subscription.shownPrice(at: signedAt)
+            payload.renewalPrice = price.amount.milliunits
+            payload.currency = price.currency.code
         }
-        if let offer = renewal.offer {
+        if !subscription.hasEnded, let offer = subscription.nextShownOffer {
             payload.offerType = offer.kind.wireNumber
             payload.offerIdentifier = offer.id
             payload.offerDiscountType = offer.mode.wireName
             payload.offerPeriod = offer.period.description
         }
         if let end = subscription.current.commitmentEnd {
-            state(end, renewal, in: &payload)
+            state(end, renewal, at: signedAt, in: &payload)
         } else if renewal.isCommitted {
             // The first commitment begins with the next period.
             payload.renewalBillingPlanType = BillingPlan.Kind.monthly.rawValue
         }
-        payload.priceIncreaseStatus = subscription.increase.map { $0.isAgreed ? 1 : 0 }
+        payload.priceIncreaseStatus = subscription.shownIncrease.map { $0.isAgreed ? 1 : 0 }
         state(subscription.state(at: signedAt), in: &payload)
         return payload
     }
@@ -91,7 +92,8 @@ extension SubscriptionRow {
     /// Until its end, a commitment is charged whatever the customer chose for the
     /// time after it. One that is over is renewed at no date.
     private func state(
-        _ end: Timestamp, _ renewal: Renewal, in payload: inout JWSRenewalInfoDecodedPayload
+        _ end: Timestamp, _ renewal: Renewal, at now: Timestamp,
+        in payload: inout JWSRenewalInfoDecodedPayload
     ) {
         let plan = renewal.isCommitted ? BillingPlan.Kind.monthly : .upfront
         var info = RenewalCommitmentInfo()
@@ -100,7 +102,7 @@ extension SubscriptionRow {
         info.commitmentRenewalBillingPlanType = plan.rawValue
         info.commitmentRenewalDate = subscription.hasEnded ? nil : end
         info.commitmentRenewalPrice =
-            isShared ? nil : subscription.shownPrice.amount.milliunits
+            isShared ? nil : subscription.shownPrice(at: now).amount.milliunits
         payload.commitmentInfo = info
         payload.renewalBillingPlanType = plan.rawValue
         guard subscription.isCommitted else { return }
@@ -108,7 +110,7 @@ extension SubscriptionRow {
         payload.autoRenewProductId = subscription.current.productID.value
         payload.autoRenewStatus = 1
         if isShared { return }
-        let price = subscription.nextShownPrice
+        let price = subscription.nextShownPrice(at: now)
         payload.renewalPrice = price.amount.milliunits
         payload.currency = price.currency.code
     }

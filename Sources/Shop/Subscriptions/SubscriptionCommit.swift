@@ -67,7 +67,7 @@ struct SubscriptionCommit: Sendable {
         ).add(line.writing)
     }
 
-    /// Changes the transaction of the period that was current before an event.
+    /// Changes the transactions of the periods that were sold before an event.
     private func change(
         _ before: Subscription, _ event: SubscriptionEvent, of row: SubscriptionRow,
         _ line: CustomerLine
@@ -80,11 +80,14 @@ struct SubscriptionCommit: Sendable {
                 try replace(
                     running.transaction, giving: runningRefund, at: event, of: row, line)
             }
-        case .extended(let end, _): try facts(id, of: row, line).extend(to: end, line)
+        case .extended(let end, _):
+            try facts(id, of: row, line).extend(
+                to: end, of: row.subscription.current, line)
         case .expired where event.at < before.current.end:
-            let sold = [before.current, before.running?.period, before.givenBack]
-            for period in sold.compactMap(\.self) where event.at < period.end {
-                try facts(period.transaction, of: row, line).extend(to: event.at, line)
+            let known = Dictionary(
+                before.sold.map { ($0.transaction, $0.end) }, uniquingKeysWith: { $1 })
+            for period in row.subscription.sold where known[period.transaction] != period.end {
+                try facts(period.transaction, of: row, line).extend(to: period.end, line)
             }
         default: break
         }
@@ -167,5 +170,12 @@ extension SubscriptionRow {
     fileprivate mutating func apply(_ event: SubscriptionEvent) {
         subscription.apply(event)
         events += 1
+    }
+}
+
+extension Subscription {
+    /// The periods that have not ended, or have ended last.
+    fileprivate var sold: [SubscribedPeriod] {
+        [current, running?.period, givenBack].compactMap(\.self)
     }
 }

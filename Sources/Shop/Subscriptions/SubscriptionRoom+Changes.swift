@@ -74,7 +74,7 @@ extension SubscriptionRoom {
             return try change.subscription.raised(
                 to: Money(price, change.subscription.renewal.price.currency),
                 from: request.startDate, needsConsent: request.needsConsent ?? true,
-                at: change.now, cause: .operator)
+                over: change.renewal.plan?.price, at: change.now, cause: .operator)
         }
     }
 
@@ -262,7 +262,8 @@ extension SubscriptionRoom {
             try AuditEntry(
                 who: who, wall: line.wall, deed: deed,
                 subject: "\(before.customer)/\(before.subscription.originalID)",
-                before: before.audited(commit.rules), after: after.audited(commit.rules)
+                before: before.audited(commit.rules, at: line.now),
+                after: after.audited(commit.rules, at: line.now)
             ).write(line.writing)
         }
         return .commit((answer(after, events, commit, line), before.events))
@@ -309,12 +310,13 @@ struct SubscriptionChange {
 
 extension SubscriptionRow {
     /// The fields for the audit.
-    fileprivate func audited(_ rules: RenewalRules) -> AuditFields {
+    fileprivate func audited(_ rules: RenewalRules, at now: Timestamp) -> AuditFields {
         let record = record(rules)
         return [
             "status": record.status, "productId": record.productId,
             "endDate": "\(record.endDate)", "isRenewing": "\(record.isRenewing)",
-            "nextProductId": record.nextProductId, "nextPrice": "\(subscription.shownPrice)",
+            "nextProductId": record.nextProductId,
+            "nextPrice": "\(subscription.shownPrice(at: now))",
             "priceIncrease": subscription.increase.map {
                 "\($0.price) from \($0.startsAt)\($0.isAgreed ? ", agreed" : "")"
             },

@@ -10,7 +10,7 @@ struct PeriodFacts: Sendable {
     let groupID: String
     var expiresAt: Timestamp
     let offer: AppliedOffer?
-    let commitment: PeriodCommitment?
+    var commitment: PeriodCommitment?
     /// Whether the customer changed to a better product before its end.
     var isUpgraded: Bool
 
@@ -70,7 +70,7 @@ struct PeriodCommitment: Hashable, Sendable, Codable {
     let periods: Int
     /// The price of all parts.
     let price: Money
-    let endsAt: Timestamp
+    var endsAt: Timestamp
 
     init?(_ period: SubscribedPeriod) {
         guard let part = period.commitment, let end = period.commitmentEnd else { return nil }

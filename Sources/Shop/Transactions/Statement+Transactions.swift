@@ -84,9 +84,11 @@ extension Statement {
 
         /// Moves the end of a subscription's period, with the record that says so.
         static let extend = Statement(
-            "transactions.extend", [.integer, .integer, .integer, .blob, .integer, .integer],
+            "transactions.extend",
+            [.integer, .integer, .integer, .blob, .integer, .integer, .text],
             """
-            UPDATE transactions SET expires_at = $3, record = $4, changed_at = $5, revision = $6
+            UPDATE transactions SET expires_at = $3, record = $4, changed_at = $5, revision = $6,
+                commitment = $7
             WHERE customer_id = $1 AND transaction_id = $2
             """)
 

@@ -45,15 +45,19 @@ extension TransactionFacts {
 
     /// Writes that a subscription's period ends later, or was cut short. Its purchase
     /// date, which devices know, stays, also if that is later.
-    func extend(to end: Timestamp, _ line: CustomerLine) throws {
+    /// `period`: as it is then. If its commitment ends at another date, too, that is written.
+    func extend(
+        to end: Timestamp, of period: SubscribedPeriod? = nil, _ line: CustomerLine
+    ) throws {
         var extended = self
         extended.period?.expiresAt = end
+        if let later = period?.commitmentEnd { extended.period?.commitment?.endsAt = later }
         try line.writing.execute(
             Statement.Transactions.extend,
             [
                 .integer(customer.value), .integer(id.value), .integer(end.milliseconds),
                 .blob(extended.record), .integer(line.now.milliseconds),
-                .integer(line.revision),
+                .integer(line.revision), .optional(extended.period?.storedCommitment),
             ])
     }
 }

@@ -8,12 +8,12 @@ public struct CheckTestNotificationResponse: Hashable, Sendable, Codable {
     /// The result of the first attempt, for older clients. Newer ones read
     /// `sendAttempts`.
     public var firstSendAttemptResult: SendAttemptResult?
-    /// Oldest first, at most six.
+    /// Oldest first, the last six.
     public var sendAttempts: [SendAttemptItem]?
 
     public init(signedPayload: String, sendAttempts: [SendAttemptItem]) {
         self.signedPayload = signedPayload
-        self.sendAttempts = sendAttempts
+        self.sendAttempts = sendAttempts.suffix(SendAttemptItem.shownMax)
         firstSendAttemptResult = sendAttempts.first?.sendAttemptResult
     }
 }

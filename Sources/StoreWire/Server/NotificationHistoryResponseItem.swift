@@ -5,11 +5,11 @@
 public struct NotificationHistoryResponseItem: Hashable, Sendable, Codable {
     /// The payload exactly as it was sent.
     public var signedPayload: String?
-    /// Oldest first, at most six.
+    /// Oldest first, the last six.
     public var sendAttempts: [SendAttemptItem]?
 
     public init(signedPayload: String, sendAttempts: [SendAttemptItem]) {
         self.signedPayload = signedPayload
-        self.sendAttempts = sendAttempts
+        self.sendAttempts = sendAttempts.suffix(SendAttemptItem.shownMax)
     }
 }

@@ -14,3 +14,8 @@ public struct SendAttemptItem: Hashable, Sendable, Codable {
         self.sendAttemptResult = sendAttemptResult
     }
 }
+
+extension SendAttemptItem {
+    /// The most that Apple's answers have of one notification.
+    static let shownMax = 6
+}

@@ -109,7 +109,7 @@ struct Interception: Sendable {
         "SSL_CERT_FILE",
         // Python's requests, which Apple's library for Python uses.
         "REQUESTS_CA_BUNDLE",
-        "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT",
+        "HTTPLIB2_CA_CERTS", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "DENO_CERT",
         // Swift's URLSession on Android. On Linux it trusts the system's file alone.
         "URLSessionCertificateAuthorityInfoFile",
     ]
@@ -121,9 +121,10 @@ struct Interception: Sendable {
         let own = ["127.0.0.1", "localhost", "::1"]
         guard allowsNetwork else { return own.joined(separator: ",") }
         let known = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
-            .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            .split { $0 == "," || $0.isWhitespace }.map(String.init)
         let kept = known.filter { entry in
-            let name = entry.lowercased().drop { $0 == "*" || $0 == "." }
+            let host = entry.lowercased().replacing(#/^([^:]*):[0-9]*$/#) { $0.1 }
+            let name = host.drop { $0 == "*" || $0 == "." }
             return !name.isEmpty
                 && !OfficialHosts.all.contains { $0 == name || $0.hasSuffix("." + name) }
         }

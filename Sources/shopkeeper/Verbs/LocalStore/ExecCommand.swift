@@ -48,6 +48,12 @@ struct ExecCommand: AsyncParsableCommand {
                 rule: "exec [FILE] [options] -- COMMAND [ARGUMENTS]",
                 remedy: "put the command behind `--`")
         }
+        guard let name = command.first, !name.contains("="), !name.hasPrefix("-") else {
+            throw Failure(
+                .usage, "commandInvalid", "This is no name of a command.", field: "COMMAND",
+                rule: "no `=`, and not an option",
+                remedy: "set variables before `shopkeeper`, and run such a file by a shell")
+        }
         let signals = ForwardedSignals()
         var options = try options.withSecrets()
         if intercept { options.tlsPort = options.tlsPort ?? 0 }

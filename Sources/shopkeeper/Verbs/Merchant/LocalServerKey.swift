@@ -12,6 +12,9 @@ struct LocalKeyOptions: ParsableArguments {
         help: "The key's id; default: the newest of the realm with its file in the data directory.")
     var key: String?
 
+    @Option(name: .long, help: "The app whose key it is; default: any.")
+    var bundleId: String?
+
     @Option(name: .long, help: "The file with its private half, .p8, if it is elsewhere.")
     var keyFile: String?
 
@@ -20,7 +23,10 @@ struct LocalKeyOptions: ParsableArguments {
     func find(_ store: RunningStore) async throws -> LocalServerKey {
         let all = try await store.operatorDoor
             .get("/server-keys", as: ServerKeyList.self).serverKeys
-        let usable = all.filter { $0.revokedDate == nil && (key == nil || $0.keyId == key) }
+        let usable = all.filter {
+            $0.revokedDate == nil && (key == nil || $0.keyId == key)
+                && (bundleId == nil || $0.bundleId == bundleId)
+        }
         let keys = usable.map { one in
             LocalServerKey(
                 keyID: one.keyId, issuerID: one.issuerId, bundleID: one.bundleId,
@@ -28,6 +34,10 @@ struct LocalKeyOptions: ParsableArguments {
                     ?? LocalServerKey.path(of: one.keyId, inData: store.run.data))
         }
         if let found = keys.last(where: { FileManager.default.fileExists(atPath: $0.path) }) {
+            if key == nil, Set(keys.map(\.bundleID)).count > 1 {
+                Output.complain(
+                    "The key is that of \(found.bundleID); name another app with --bundle-id.")
+            }
             return found
         }
         guard let key, keys.isEmpty else { throw Self.noFile(keys.last?.path) }
