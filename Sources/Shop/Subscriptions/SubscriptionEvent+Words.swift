@@ -27,7 +27,11 @@ extension SubscriptionEvent.Change {
                     "Will renew as \(product) for \(price)\(offer.map(\.words) ?? "")"
                         + (isCommitted ? ", a year in monthly parts." : ".")
                 )
-        case .redeemed(let offer): ("redeemed", "The next period begins\(offer.words).")
+        case .redeemed(let offer):
+            (
+                "redeemed",
+                "The next period, after a commitment that still runs, begins\(offer.words)."
+            )
         case .switchedOn: ("switchedOn", "The renewal was switched on.")
         case .switchedOff: ("switchedOff", "The renewal was switched off.")
         case .stopped(let reason):
