@@ -105,7 +105,9 @@ orders: packages peers build  ## every order of what can happen to a purchase in
 	SHOPKEEPER_CUTS=all SHOPKEEPER_TEST_MINUTES=240 SHOPKEEPER_TEST_SILENCE=240 \
 	    SWIFT="$(SWIFT)" scripts/run-tests --filter 'LedgerTests.*OrderTests'
 
-soak: cuts orders    ## every cut, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
+soak: cuts orders    ## every cut, a fuzzer at every address, and the proof that nothing is lost or doubled, for MINUTES=20 an engine
+	SHOPKEEPER_CUTS=all SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" SWIFT="$(SWIFT)" \
+	    scripts/run-tests --filter CommandTests.OpenAPITests
 	SHOPKEEPER_PYTHON="$(CURDIR)/$(VENV)/bin/python" scripts/soak $(or $(MINUTES),20) $(ARGS)
 
 flaws: packages peers build  ## break a store on purpose, and see the proof find each flaw

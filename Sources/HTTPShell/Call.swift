@@ -36,11 +36,15 @@ package struct Call: Sendable {
     }
 
     /// The text after `Bearer ` in the `Authorization` header.
-    package var bearer: String? {
-        guard let header = request.headers[.authorization] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        let token = parts[1].drop { $0 == " " }
+    package var bearer: String? { request.headers[.authorization].flatMap(Self.bearer(of:)) }
+
+    static func bearer(of header: String) -> String? {
+        let bytes = header.utf8
+        // A letter and its capital differ in this bit.
+        guard bytes.prefix(6).elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
+            bytes.dropFirst(6).first == UInt8(ascii: " ")
+        else { return nil }
+        let token = bytes.dropFirst(6).drop { $0 == UInt8(ascii: " ") }
         return token.isEmpty ? nil : String(token)
     }
 

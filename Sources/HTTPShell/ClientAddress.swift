@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOCore
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -24,6 +26,12 @@ package struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
             bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF
             && bytes[11] == 0xFF
         self.bytes = isMapped ? Array(bytes[12...]) : bytes
+    }
+
+    /// The address of a connection's other end. Nil for sockets of this machine that have none.
+    init?(_ address: SocketAddress?) {
+        guard let text = address?.ipAddress else { return nil }
+        self.init(text)
     }
 
     private static func parse(_ text: String, _ family: Int32, _ count: Int) -> [UInt8]? {
@@ -130,24 +138,24 @@ package struct Approach: Hashable, Sendable {
     ///   commas.
     init(
         peer: ClientAddress?, port: Int?, authority: String?, proxies: TrustedProxies?,
-        header: (String) -> String?
+        header: (ShellHeader) -> String?
     ) {
         self.port = port
         client = peer
         self.authority = authority
-        origin = header("Origin")
+        origin = header(.origin)
         host = authority.flatMap(Self.host)
         isHostBroken = host == nil && authority?.isEmpty == false
-        let forwarded = header("X-Forwarded-For")
+        let forwarded = header(.forwardedFor)
         guard let proxies, let peer, proxies.contains(peer), let forwarded else {
             isExposed = peer?.isLoopback != true
             return
         }
         isProxied = true
         client = Self.client(forwarded, behind: peer, proxies)
-        if client == nil { brokenHeader = "X-Forwarded-For" }
-        isExposed = one("X-Forwarded-Proto", header)?.lowercased() != "https"
-        if let told = one("X-Forwarded-Host", header) { host = Self.host(told) }
+        if client == nil { brokenHeader = ShellHeader.forwardedFor.rawValue }
+        isExposed = one(.forwardedProto, header)?.lowercased() != "https"
+        if let told = one(.forwardedHost, header) { host = Self.host(told) }
     }
 
     /// Returns the last address that does not belong to a trusted proxy,
@@ -169,9 +177,11 @@ package struct Approach: Hashable, Sendable {
 
     /// Returns the value of a header. Records a header with several values: one
     /// may be the client's.
-    private mutating func one(_ name: String, _ header: (String) -> String?) -> String? {
+    private mutating func one(
+        _ name: ShellHeader, _ header: (ShellHeader) -> String?
+    ) -> String? {
         let values = header(name)?.split(separator: ",", omittingEmptySubsequences: false) ?? []
-        if values.count > 1 { brokenHeader = brokenHeader ?? name }
+        if values.count > 1 { brokenHeader = brokenHeader ?? name.rawValue }
         return values.last.map { Self.trimmed($0) }
     }
 

@@ -97,7 +97,6 @@ final class ShellShared: Sendable {
 final class ShellResponder: HTTPResponder {
     typealias Context = ShellContext
 
-    static let requestIDName = "X-Request-Id"
     private static let requestIDBytesMax = 128
 
     private let handlers: [any RequestHandler]
@@ -184,9 +183,7 @@ final class ShellResponder: HTTPResponder {
     ) -> Response {
         let call = exchange.call
         var response = answered
-        if let name = HTTPFields.Element.Name(Self.requestIDName) {
-            response.headers[name] = call.requestID
-        }
+        response.headers[ShellHeader.requestID.field] = call.requestID
         // HTTP allows no body in the answer to HEAD; a client would take it for
         // the next answer.
         if call.request.method == .head { response = response.createHeadResponse() }
@@ -244,9 +241,7 @@ final class ShellResponder: HTTPResponder {
 
     /// Returns the request's own id if it is well-formed, otherwise a new one.
     private func requestID(_ request: Request) -> String {
-        if let name = HTTPFields.Element.Name(Self.requestIDName),
-            let id = request.headers[name], Self.isRequestID(id)
-        {
+        if let id = request.headers[ShellHeader.requestID.field], Self.isRequestID(id) {
             return id
         }
         return ports.randomness.uuid()

@@ -70,11 +70,11 @@ final class UnparsedRequest: ChannelDuplexHandler {
         let configuration = answers.shared.configuration
         let hosts = lines.values("host")
         var approach = Approach(
-            peer: context.remoteAddress?.ipAddress.flatMap(ClientAddress.init),
+            peer: ClientAddress(context.remoteAddress),
             port: context.localAddress?.port, authority: hosts.first,
             proxies: configuration.proxies
-        ) { name in
-            let values = lines.values(name.lowercased())
+        ) { header in
+            let values = lines.values(header.rawValue.lowercased())
             return values.isEmpty ? nil : values.joined(separator: ",")
         }
         approach.hostCount = hosts.count
@@ -114,7 +114,7 @@ final class UnparsedAnswers: Sendable {
             bytes: restated(reply, target) ?? (try? StrictJSON.encode(reply.error)) ?? [])
         let headers: HTTPHeaders = [
             "Connection": "close", "Content-Length": "\(body.readableBytes)",
-            "Content-Type": "application/json", ShellResponder.requestIDName: line.requestID,
+            "Content-Type": "application/json", ShellHeader.requestID.rawValue: line.requestID,
         ]
         let status = HTTPResponseStatus(statusCode: reply.status)
         return (HTTPResponseHead(version: .http1_1, status: status, headers: headers), body)

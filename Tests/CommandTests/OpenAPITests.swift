@@ -58,13 +58,13 @@ import Testing
     }
 
     /// Somebody else's fuzzer reads the page and asks a store by it, the same
-    /// requests every time.
+    /// requests every time: four of each kind, and sixty in `make soak`.
     @Test func `a store answers only what the page describes`() async throws {
         let outcome = try await ChildProcess.run(
             [
                 try Rig.python(), try PackageRoot.path() + "/Tests/Peers/fuzz_openapi.py",
                 "shopkeeper", "serve", "--port", "0", "--in-memory", "--json", "--scrypt-rounds",
-                "2", "8",
+                "2", SeededShare.isAll ? "60" : "4",
             ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
 
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import NIOCore
 import Testing
 
 @testable import HTTPShell
@@ -13,7 +14,7 @@ import Testing
         Approach(
             peer: ClientAddress(peer), port: 4780, authority: host,
             proxies: proxies.flatMap(TrustedProxies.init)
-        ) { headers[$0] }
+        ) { headers[$0.rawValue] }
     }
 
     private static let https = ["X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"]
@@ -64,6 +65,22 @@ import Testing
     func `this machine's own commands need no proxy`(peer: String) {
         #expect(!approach(from: peer).isExposed)
         #expect(!approach(from: peer, proxies: nil).isExposed)
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "192.0.2.7", "255.255.255.255", "::1", "2001:db8::7", "fe80::1",
+        "::ffff:192.0.2.7",
+    ])
+    func `a connection's address is that of its text`(text: String) throws {
+        let address = try SocketAddress(ipAddress: text, port: 80)
+
+        #expect(ClientAddress(address) == ClientAddress(text))
+        #expect(ClientAddress(address)?.description.isEmpty == false)
+    }
+
+    @Test func `a connection without an address has no client's`() throws {
+        #expect(ClientAddress(try SocketAddress(unixDomainSocketPath: "/tmp/x")) == nil)
+        #expect(ClientAddress(nil as SocketAddress?) == nil)
     }
 
     @Test func `networks hold what begins like them`() throws {
