@@ -6,7 +6,7 @@ import Testing
 
 /// Somebody else's validator judges `docs/openapi.json`. Where Python or it is
 /// missing these tests fail: `make test` installs them.
-@Suite(.timeLimit(.minutes(5))) struct OpenAPITests {
+@Suite(.timeLimit(.minutes(15))) struct OpenAPITests {
     private let rig: Rig
 
     init() throws {
@@ -65,7 +65,9 @@ import Testing
                 try Rig.python(), try PackageRoot.path() + "/Tests/Peers/fuzz_openapi.py",
                 "shopkeeper", "serve", "--port", "0", "--in-memory", "--json", "--scrypt-rounds",
                 "2", SeededShare.isAll ? "60" : "4",
-            ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path))
+            ], environment: rig.environment, folder: URL(fileURLWithPath: rig.folder.path),
+            // It is one process among many, and takes half a minute by itself.
+            within: .seconds(600))
 
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
     }
