@@ -134,6 +134,28 @@ import Testing
         #expect(after.commitmentInfo?.commitmentRenewalPrice == 1990)
     }
 
+    /// The product of the increase is the present one, also where another one was chosen.
+    @Test(arguments: [false, true])
+    func `an increase knows what its product cost`(isOtherChosen: Bool) async throws {
+        let (world, session) = try await open()
+        _ = try await buy(world, session, 1)
+        if isOtherChosen {
+            _ = try await buy(world, session, 2, price: 1990, plan: nil, product: "small")
+        }
+        let id = try await world.subscription()
+
+        try await world.realm.subscriptions.raisePrice(
+            of: id,
+            RaisePriceRequest(price: 9000, startDate: TestWall.start, needsConsent: false),
+            TestWorld.context)
+
+        let number = TransactionID(try #require(Int64(id)))
+        let row = try await world.realm.read(of: session.customer) {
+            try SubscriptionRow.find(number, of: session.customer, $0)
+        }
+        #expect(row?.subscription.increase?.over?.amount.milliunits == 4490)
+    }
+
     private func renewal(
         _ world: TestWorld, of name: String? = nil
     ) async throws -> JWSRenewalInfoDecodedPayload {

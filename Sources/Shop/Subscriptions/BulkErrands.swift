@@ -87,7 +87,7 @@ extension SubscriptionRoom {
                 isOnOtherClock: line.clock != .realm)
             guard isConcerned else { return .leave(()) }
             let events = try Self.events(
-                of: bulk.change, row, listed: context.plan?.price, line)
+                of: bulk.change, row, listed: context.listedPrice, line)
             let mark = BulkMark(key: bulk.key, subscription: id)
             guard try mark.write(isDone: events != nil, line) else { return .leave(()) }
             guard let events else {

@@ -74,7 +74,7 @@ extension SubscriptionRoom {
             return try change.subscription.raised(
                 to: Money(price, change.subscription.renewal.price.currency),
                 from: request.startDate, needsConsent: request.needsConsent ?? true,
-                over: change.renewal.plan?.price, at: change.now, cause: .operator)
+                over: change.renewal.listedPrice, at: change.now, cause: .operator)
         }
     }
 

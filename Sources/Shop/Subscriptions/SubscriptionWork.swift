@@ -141,6 +141,15 @@ struct RenewalContext {
         hasURL = app.notificationURL != nil
     }
 
+    /// What the present product would cost the customer anew, also if another one was
+    /// chosen. Nil if it is not sold.
+    var listedPrice: Money? {
+        let known = row.subscription
+        return shelf.plan(
+            known.current.productID, isCommitted: (known.kept ?? known.renewal).isCommitted,
+            of: row.bundleID, in: storefront, at: max(at, known.end))?.price
+    }
+
     /// Another product as it is sold to the customer now. Nil if it is not.
     func plan(_ product: ProductID) -> SubscriptionPlan? {
         shelf.plan(product, of: row.bundleID, in: storefront, at: at)
