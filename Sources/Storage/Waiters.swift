@@ -48,7 +48,8 @@ package final class Waiters<Key: Hashable & Sendable>: Sendable {
         /// Ends the wait, now or as soon as it begins.
         package func end() { resume { $0.isOver = true } }
 
-        fileprivate func wake() { resume { $0.isWoken = true } }
+        /// Wakes this one alone.
+        package func wake() { resume { $0.isWoken = true } }
 
         /// Returns false if there is nothing to wait for.
         private func put(_ continuation: CheckedContinuation<Void, Never>) -> Bool {

@@ -55,7 +55,8 @@ struct Book: Sendable {
         environments: Set<Environment> = [.sandbox],
         apps: [BundleID] = [Book.bundleID], appID: Int64? = nil, storage: (any Storage)? = nil,
         moreRoots: [TrustedRoot] = [], status: LedgerStatusCheck? = nil,
-        wall: WallClock = .standing(at: now), grants: GrantRules = .none
+        wall: WallClock = .standing(at: now), grants: GrantRules = .none,
+        sleep: (@Sendable (Duration) async throws -> Void)? = nil
     ) async throws -> Book {
         var own = storage
         if own == nil { own = try await Shelf.storage() }
@@ -71,6 +72,7 @@ struct Book: Sendable {
             }, grants: grants)
         var ports = LedgerPorts(wall: wall, randomness: .seeded(1)) { _, _ in }
         ports.status = status
+        ports.sleep = sleep
         let ledger = try await Ledger.open(
             storage: storage, configuration: configuration, ports: ports)
         return Book(ledger: ledger, storage: storage)

@@ -6,6 +6,7 @@ import Foundation
 import SignedData
 import Storage
 import StoreWire
+import Synchronization
 import TestSupport
 import Testing
 
@@ -343,6 +344,40 @@ import Testing
 
         #expect(before == nil)
         #expect(await first(of: answers, "the entitlement pro") == ["pro"])
+    }
+
+    @Test func `a wait ends when the entitlement begins by its date`() async throws {
+        let (slept, told) = AsyncStream.makeStream(of: Duration.self)
+        let wall = Mutex(Book.now)
+        let (woken, wake) = AsyncStream.makeStream(of: Void.self)
+        let book = try await Book.open(
+            wall: WallClock { wall.withLock { $0 } }, grants: Self.rules()
+        ) { pause in
+            told.yield(pause)
+            for await _ in woken { return }
+            throw CancellationError()
+        }
+        let wait = try book.ledger.waitForEntitlement(account: "blob", name: "pro")
+        defer { wait.close() }
+        let before = try await wait.now()
+        let (answers, answered) = AsyncStream.makeStream(of: [Bool].self)
+        let waiter = Task {
+            defer { answered.finish() }
+            try await wait.untilEnough()
+            answered.yield(try await wait.answer().entitlements.map(\.isActive))
+        }
+        defer { waiter.cancel() }
+
+        try await book.prove(1, product: "pro", account: "blob") {
+            $0.purchaseDate = Book.now.adding(seconds: 4)
+        }
+        let pause = await first(of: slept, "the pause until the entitlement begins")
+        wall.withLock { $0 = Book.now.adding(seconds: 4) }
+        wake.yield()
+
+        #expect(before == nil)
+        #expect(pause == .seconds(4))
+        #expect(await first(of: answers, "the entitlement that has begun") == [true])
     }
 
     @Test func `a wait that is ended returns, and leaves no waiter behind`() async throws {

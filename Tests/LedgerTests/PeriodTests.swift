@@ -285,18 +285,15 @@ import Testing
         static let ann = Book.blob
         static let ben = "22222222-2222-4333-8444-555555555555"
 
-        static func open() async throws -> Payer {
-            Payer(
+        static func open(_ more: [ProductID: [Grant]] = [:]) async throws -> Payer {
+            let grants: [ProductID: [Grant]] = ["gold": [gold], "silver": [silver]]
+            return Payer(
                 book: try await Book.open(
-                    grants: try GrantRules([
-                        "gold": [
-                            Grant(name: "gold", kind: .entitlement(.subscription(grace: true)))
-                        ],
-                        "silver": [
-                            Grant(name: "silver", kind: .entitlement(.subscription(grace: true)))
-                        ],
-                    ])))
+                    grants: try GrantRules(grants.merging(more) { $1 })))
         }
+
+        static let gold = Grant(name: "gold", kind: .entitlement(.subscription(grace: true)))
+        static let silver = Grant(name: "silver", kind: .entitlement(.subscription(grace: true)))
 
         /// Books a period of the subscription, which was signed with an account's token. The
         /// days count from now.
@@ -360,6 +357,28 @@ import Testing
         #expect(try await payer.book.active(Payer.ben) == granted)
         #expect(
             try await payer.ends(Payer.ben, newest) == granted.map { _ in "graceEnded" })
+    }
+
+    /// By its name the other entitlement comes before the subscribed one, or after it.
+    @Test(arguments: ["badge", "zeal"])
+    func `what a subscription grants beside itself hides none of its periods`(
+        other: String
+    ) async throws {
+        let forever = Grant(name: other, kind: .entitlement(.forever))
+        let payer = try await Payer.open(["trial": [forever], "both": [forever, Payer.gold]])
+        try await payer.pay(1, "trial", for: Payer.ann, from: -38, until: -31)
+        try await payer.pay(2, "gold", for: Payer.ann, from: -31, until: 19)
+        try await payer.pay(3, "silver", for: Payer.ann, from: -1, until: 29)
+        let upgraded = try await payer.ends(Payer.ann, "gold")
+        let afterUpgrade = try await payer.book.active(Payer.ann)
+
+        let graced = try await Payer.open(["both": [forever, Payer.gold]])
+        try await graced.pay(1, "both", for: Payer.ann, from: -31, until: -1, graceUntil: 15)
+
+        #expect(upgraded == ["upgraded"])
+        #expect(afterUpgrade == [other, "silver"].sorted())
+        #expect(try await graced.ends(Payer.ann, "gold") == ["graceEnded"])
+        #expect(try await graced.book.active(Payer.ann) == [other, "gold"].sorted())
     }
 
     /// The customer upgrades in a sandbox whose clock stands. A store that counts from one

@@ -23,8 +23,14 @@ extension Ledger {
     ) async throws -> AccountEntitlements {
         let account = try Edge.account(account)
         let environment = try self.environment(environment)
-        let known = try await timelines(account, environment)
-        return AccountEntitlements(
+        return entitlements(
+            try await timelines(account, environment), of: account, in: environment)
+    }
+
+    func entitlements(
+        _ known: [JudgedTimeline], of account: String, in environment: Environment
+    ) -> AccountEntitlements {
+        AccountEntitlements(
             account: account, environment: environment.rawValue,
             entitlements: known.wires)
     }
@@ -95,7 +101,7 @@ extension Ledger {
 
     /// The timelines of an account, each with the time by which it is judged. Of a tester,
     /// those of production come first.
-    private func timelines(
+    func timelines(
         _ account: String, _ environment: Environment
     ) async throws -> [JudgedTimeline] {
         let testers = configuration.accounts.sandboxTesters
@@ -128,16 +134,21 @@ extension Ledger {
 }
 
 /// An entitlement in one environment, with the time by which it is judged.
-private struct JudgedTimeline {
+struct JudgedTimeline {
     let timeline: EntitlementTimeline
     let now: Timestamp
 
-    var wire: LedgerEntitlement? { timeline.wire(at: now) }
+    fileprivate var wire: LedgerEntitlement? { timeline.wire(at: now) }
+
+    /// When the next span begins that has not begun.
+    var nextStart: Timestamp? {
+        timeline.spans.filter { $0.start > now && $0.holds($0.start) }.map(\.start).min()
+    }
 }
 
 extension [JudgedTimeline] {
     /// One answer for each name: the first that is active, or else the first.
-    fileprivate var wires: [LedgerEntitlement] {
+    var wires: [LedgerEntitlement] {
         Dictionary(grouping: compactMap(\.wire), by: \.name).sorted { $0.key < $1.key }
             .compactMap { _, wires in wires.first(where: \.isActive) ?? wires.first }
     }
@@ -165,7 +176,8 @@ extension EntitlementFact {
         let lives = periods.mapValues { SubscriptionLife(Array($0), mayStand: mayStand) }
         return facts.map { fact, signedAt in
             var fact = fact
-            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? fact.fate
+            // What is no subscription has no other periods, whatever it grants.
+            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? .ofTheOnlyOne
             return (fact, signedAt)
         }
     }

@@ -48,18 +48,19 @@ extension Statement {
                 o.period, o.on_reversal
             """
 
-        /// Each subscription of which a period grants something to the account `$1`, named by
-        /// the oldest such period, and each of which a period is shared with it, named by each
-        /// of these.
+        /// Each subscription of which a period grants the account `$1` something for as long as
+        /// it is subscribed, named by the first such grant of the oldest such period, and each
+        /// of which a period is shared with it, named by each of these.
         private static let subscriptions = """
             SELECT f.root, f.environment, f.bundle_id, f.original_transaction_id
             FROM grants o
             JOIN purchases f ON \(isPurchase("f", "o"))
             WHERE o.account = $1 AND o.environment = $2 AND o.kind = 'entitlement'
-                AND o.lasting IN ('grace', 'subscription')
+                AND \(isSubscribed("o"))
                 AND NOT EXISTS (
                     SELECT 1 FROM purchases e
                     JOIN grants h ON \(isPurchase("h", "e")) AND h.kind = 'entitlement'
+                        AND \(isSubscribed("h"))
                     WHERE e.original_transaction_id = f.original_transaction_id
                         AND e.product_type = '\(BookedFacts.subscription)'
                         AND \(Shares.isSameApp("e", "f")) AND h.account = $1
@@ -72,6 +73,10 @@ extension Statement {
                 AND f.product_type = '\(BookedFacts.subscription)'
             WHERE s.account = $1 AND s.environment = $2
             """
+
+        private static func isSubscribed(_ grant: String) -> String {
+            "\(grant).lasting IN ('grace', 'subscription')"
+        }
 
         private static func isPurchase(_ one: String, _ other: String) -> String {
             ["root", "environment", "bundle_id", "transaction_id"]

@@ -27,6 +27,8 @@ struct SubscriptionLife: Sendable {
         var isNewest = false
         /// The last one that was sold before its end, of any product.
         fileprivate var successor: String?
+
+        static let ofTheOnlyOne = Fate(isNewest: true)
     }
 
     private var fates: [String: Fate] = [:]
@@ -57,7 +59,7 @@ struct SubscriptionLife: Sendable {
 
     /// Of a period that is not known, as if it were the only one.
     func fate(of transactionID: String) -> Fate {
-        fates[transactionID] ?? Fate(isNewest: true)
+        fates[transactionID] ?? .ofTheOnlyOne
     }
 
     /// A tester has ended a period that was charged ahead, and with it the one before.
