@@ -45,7 +45,8 @@ final class ArchiveReader {
         else {
             throw ArchiveFault(
                 .notAnArchive, "\(path) is not a Shopkeeper archive.",
-                rule: "a file that `database backup` wrote", remedy: "name another file")
+                rule: "a file that `database backup` or `ledger backup` wrote",
+                remedy: "name another file")
         }
         guard header.version <= ArchiveHeader.versionMax else {
             throw ArchiveFault(

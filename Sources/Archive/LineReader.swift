@@ -74,6 +74,6 @@ final class LineReader {
     private static func fault(_ path: String) -> ArchiveFault {
         ArchiveFault(
             .unreadable, "\(path) cannot be read: \(String(cString: strerror(errno))).",
-            remedy: "name the file that `database backup` wrote")
+            remedy: "name the file that `database backup` or `ledger backup` wrote")
     }
 }

@@ -31,7 +31,7 @@ package struct FileAnswer: Sendable {
     /// Answers a request: 200, 206, 304 or 416.
     package func response(to call: Call) throws -> Response {
         let headers = call.request.headers
-        if let known = headers[.ifNoneMatch], Self.matches(known, etag) {
+        if let known = headers[.ifNoneMatch], EntityTag.matches(known, etag) {
             return dressed(.empty(status: 304))
         }
         var range = ByteRange.whole
@@ -90,15 +90,6 @@ package struct FileAnswer: Sendable {
         return response
     }
 
-    /// Whether the header `If-None-Match` has a tag, which may be marked as weak.
-    private static func matches(_ header: String, _ etag: String) -> Bool {
-        header.split(separator: ",").contains { part in
-            var part = part.drop { $0 == " " || $0 == "\t" }
-            while part.last == " " || part.last == "\t" { part.removeLast() }
-            if part.hasPrefix("W/") { part = part.dropFirst(2) }
-            return part == "*" || part == etag
-        }
-    }
 }
 
 private struct FileCutShort: Error {}

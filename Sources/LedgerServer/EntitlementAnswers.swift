@@ -53,9 +53,7 @@ enum EntitlementAnswers {
     ) throws -> Response {
         let bytes = try Response.jsonBytes(answer)
         let tag = "\"\(Fingerprint.of(bytes))\""
-        let isKnown =
-            call.header("If-None-Match")?.split(separator: ",")
-            .contains { $0.trimmingPrefix(while: { $0 == " " }) == tag } ?? false
+        let isKnown = call.header("If-None-Match").map { EntityTag.matches($0, tag) } ?? false
         var response: Response =
             isKnown ? .empty(status: 304) : .bytes(bytes, type: "application/json")
         response.headers[.eTag] = tag
