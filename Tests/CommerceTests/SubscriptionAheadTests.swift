@@ -229,15 +229,18 @@ import Testing
                 kind, productID: ProductID(product), storefronts: storefronts, requestedAt: at
             ).concerns(subscribed, in: "USA")
         }
-        func price(_ code: String) throws -> BulkChange.Kind {
+        func price(_ code: String, isCommitted: Bool? = nil) throws -> BulkChange.Kind {
             .raisePrice(
                 to: Money(Amount(milliunits: 9990), try #require(Currency(code: code))),
-                from: Timestamp(milliseconds: 0), needsConsent: true)
+                from: Timestamp(milliseconds: 0), needsConsent: true, isCommitted: isCommitted)
         }
 
         #expect(try change() && change(in: ["DEU", "USA"]) && change(price("USD")))
         #expect(try !change(of: "premium") && !change(in: ["DEU"]) && !change(in: []))
         #expect(try !change(on: "2026-03-31") && !change(price("EUR")))
+        #expect(
+            try change(price("USD", isCommitted: false))
+                && !change(price("USD", isCommitted: true)))
         _ = try story.play("2026-04-03", "expire")
         let ended = try #require(story.subscription)
         #expect(

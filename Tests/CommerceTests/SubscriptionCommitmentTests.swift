@@ -214,6 +214,25 @@ import Testing
             2026-01-20 | renew            | renewed yearly 4.49 2026-02-10..2026-03-10 2/12    | active, uses, yearly 4.49 2026-03-09
             """),
         SubscriptionLifeTests.Life(
+            "an increase concerns the billing plan that was paid by, and not the one chosen instead",
+            """
+            2026-01-10 | buy yearly                           | subscribed yearly 49.99 2026-01-10..2027-01-10 | active, uses, yearly 49.99 2027-01-09
+            2026-02-01 | raise 59.99 from 2026-03-01 telling  | announced 59.99                                | active, uses, yearly 59.99 2027-01-09
+            2026-02-02 | buy yearly/month                     | next yearly/month 4.49                         | active, uses, yearly 4.49 2027-01-09
+            2026-02-03 | buy yearly                           | keeps yearly 49.99                             | active, uses, yearly 59.99 2027-01-09
+            2026-02-04 | buy yearly/month                     | next yearly/month 4.49                         | active, uses, yearly 4.49 2027-01-09
+            2027-01-09 | wait                                 | renewed yearly 4.49 2027-01-10..2027-02-10 1/12 | active, uses, yearly 4.49 2027-02-09
+            """),
+        SubscriptionLifeTests.Life(
+            "without consent a subscription goes on by another billing plan",
+            """
+            2026-01-10 | buy yearly                           | subscribed yearly 49.99 2026-01-10..2027-01-10 | active, uses, yearly 49.99 2027-01-09
+            2026-02-01 | raise 59.99 from 2026-03-01 asking   | asked 59.99                                    | active, uses, no charge
+            2026-02-02 | buy yearly/month                     | next yearly/month 4.49                         | active, uses, yearly 4.49 2027-01-09
+            2026-02-03 | agree                                | refused noIncrease                             | active, uses, yearly 4.49 2027-01-09
+            2027-01-09 | wait                                 | renewed yearly 4.49 2027-01-10..2027-02-10 1/12 | active, uses, yearly 4.49 2027-02-09
+            """),
+        SubscriptionLifeTests.Life(
             "an agreed increase makes the next commitment dearer",
             """
             2026-01-10 | buy yearly/month               | subscribed yearly 4.49 2026-01-10..2026-02-10 1/12           | active, uses, yearly 4.49 2026-02-09

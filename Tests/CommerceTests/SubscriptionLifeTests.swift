@@ -532,6 +532,15 @@ import Testing
             2026-04-30 | wait                               | renewed basic 1.99 2026-05-01..2026-06-01      | active, uses, basic 1.99 2026-05-31
             """),
         Life(
+            "a price is higher than the product's own, whatever was chosen for later",
+            """
+            2026-04-01 | buy premium                          | subscribed premium 9.99 2026-04-01..2026-05-01 | active, uses, premium 9.99 2026-04-30
+            2026-04-02 | buy basic                            | next basic 1.99                                | active, uses, basic 1.99 2026-04-30
+            2026-04-03 | raise 4.99 from 2026-04-20 telling   | refused notHigher                              | active, uses, basic 1.99 2026-04-30
+            2026-04-04 | raise 10.99 from 2026-04-20 telling  | announced 10.99                                | active, uses, basic 1.99 2026-04-30
+            2026-04-05 | buy premium                          | keeps premium 9.99                             | active, uses, premium 10.99 2026-04-30
+            """),
+        Life(
             "an increase begins while a renewal is unpaid",
             """
             2026-04-01 | buy monthly                        | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30

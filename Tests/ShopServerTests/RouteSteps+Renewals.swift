@@ -49,15 +49,6 @@ extension RouteStep {
                 body: #"{"price":1,"startDate":1800000000000}"#),
             code: "priceNotHigher"),
         RouteStep(
-            route: "PUT /operator/v1/subscriptions/{}/product",
-            good: Question(
-                "/operator/v1/subscriptions/{subscription}/product", .operator,
-                body: #"{"productId":"gazette"}"#),
-            bad: Question(
-                "/operator/v1/subscriptions/{subscription}/product", .operator,
-                body: #"{"productId":"none"}"#),
-            code: "productIdUnknown", seenElsewhere: [409]),
-        RouteStep(
             route: "POST /operator/v1/apps/{}/bulk-changes",
             good: Question(
                 "/operator/v1/apps/{app}/bulk-changes", .operator,
@@ -89,6 +80,15 @@ extension RouteStep {
             bad: Question(
                 "/control/v1/subscriptions/7/consent", .control, body: #"{"isAgreed":true}"#),
             code: "subscriptionNotFound"),
+        RouteStep(
+            route: "PUT /operator/v1/subscriptions/{}/product",
+            good: Question(
+                "/operator/v1/subscriptions/{subscription}/product", .operator,
+                body: #"{"productId":"gazette"}"#),
+            bad: Question(
+                "/operator/v1/subscriptions/{subscription}/product", .operator,
+                body: #"{"productId":"none"}"#),
+            code: "productIdUnknown", seenElsewhere: [409]),
         RouteStep(
             route: "PUT /control/v1/subscriptions/{}/billing",
             good: Question(

@@ -127,16 +127,18 @@ import Testing
         #expect(theirs != first && theirs != nil)
     }
 
-    @Test func `a number that is given back is the next`() async throws {
+    @Test func `numbers that are given back are the next, in their order`() async throws {
         let world = try await TestWorld.open()
         let numbers = NumberBlocks(registry: world.store.registry)
 
-        let first = try await numbers.next(.transaction, bucket: 3)
-        numbers.giveBack(first)
-        let again = try await numbers.next(.transaction, bucket: 3)
-        let second = try await numbers.next(.transaction, bucket: 3)
+        func next() async throws -> Int64 { try await numbers.next(.transaction, bucket: 3) }
+        let drawn = [try await next(), try await next(), try await next()]
+        for index in [1, 0, 2] { numbers.giveBack(drawn[index]) }
+        let again = [try await next(), try await next(), try await next()]
 
-        #expect(again == first && second != first)
+        #expect(drawn == drawn.sorted())
+        #expect(again == drawn)
+        #expect(try await next() > drawn[2])
     }
 
     @Test func `what is beyond the last count is a fault, not a crash`() async throws {

@@ -143,6 +143,22 @@ import Testing
         #expect(later.products.first?.offer == nil)
     }
 
+    @Test(arguments: [("premium", Int64?.none, Int64(4990)), ("small", 0, 0)])
+    func `the introductory offer is shown where buying begins a period`(
+        present: String, offered: Int64?, price: Int64
+    ) async throws {
+        let world = try await TestWorld.openWithSubscriptions()
+        let session = try await world.session()
+        try await world.buy(present, purchaseID(1), session: session)
+
+        let asked = try await world.realm.catalogue.products(
+            ProductsRequest(ids: ["trial"]), session, TestWorld.context)
+        let bought = try await world.buy("trial", purchaseID(2), price: price, session: session)
+
+        #expect(asked.products.first?.offer?.price == offered)
+        #expect(bought.refusal == nil)
+    }
+
     @Test func `a year is a jump, and the same seed gives the same year`() async throws {
         var years: [[String]] = []
         for _ in 0..<2 {

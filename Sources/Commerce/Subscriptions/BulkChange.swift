@@ -20,8 +20,11 @@ public struct BulkChange: Hashable, Sendable, Codable {
     public enum Kind: Hashable, Sendable, Codable {
         /// Moves the next renewal, without a charge.
         case extend(days: Int)
-        /// Announces a higher price for periods that begin at `from` or later.
-        case raisePrice(to: Money, from: Timestamp, needsConsent: Bool)
+        /// Announces a higher price for periods that begin at `from` or later. `isCommitted`:
+        /// whether it is the price of a part, for customers who pay in parts, or otherwise that
+        /// of all others. Nil, where an earlier program wrote it: of all others.
+        case raisePrice(
+            to: Money, from: Timestamp, needsConsent: Bool, isCommitted: Bool? = nil)
     }
 
     public init(
@@ -36,7 +39,8 @@ public struct BulkChange: Hashable, Sendable, Codable {
     }
 
     /// Whether it concerns a customer's subscription. One that has ended, or whose
-    /// price is in another currency than a higher price, is passed over. `isOnOtherClock`:
+    /// price is in another currency than a higher price or of another billing plan, is passed
+    /// over. `isOnOtherClock`:
     /// whether its dates are by another clock than the request's, with which they then
     /// cannot be compared.
     public func concerns(
@@ -46,8 +50,9 @@ public struct BulkChange: Hashable, Sendable, Codable {
             isOnOtherClock || subscription.recentStart <= requestedAt,
             storefronts?.contains(storefront) ?? true
         else { return false }
-        if case .raisePrice(let price, _, _) = kind {
+        if case .raisePrice(let price, _, _, let isCommitted) = kind {
             return price.currency == subscription.renewal.price.currency
+                && (isCommitted ?? false) == (subscription.current.commitment != nil)
         }
         return true
     }
@@ -62,7 +67,7 @@ public struct BulkChange: Hashable, Sendable, Codable {
         switch kind {
         case .extend(let days):
             try subscription.extended(days: days, at: at, cause: cause)
-        case .raisePrice(let price, let start, let needsConsent):
+        case .raisePrice(let price, let start, let needsConsent, _):
             try subscription.raised(
                 to: price, from: start, needsConsent: needsConsent, over: listed, at: at,
                 cause: cause)

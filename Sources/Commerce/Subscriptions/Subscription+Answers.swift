@@ -60,7 +60,7 @@ extension Subscription {
     /// The higher price that waits for the next period's product, or that was not agreed to
     /// when the subscription ended.
     public var shownIncrease: PriceIncrease? {
-        guard let increase, renewal.productID == current.productID else { return nil }
+        guard let increase, renewsOnSameTerms else { return nil }
         switch state {
         case .active, .unpaid, .expired(.priceIncrease, _): return increase
         case .expired, .revoked: return nil

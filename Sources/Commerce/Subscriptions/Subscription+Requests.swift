@@ -95,20 +95,20 @@ extension Subscription {
         current.end.adding(seconds: Int64(days) * 86_400)
     }
 
-    /// Announces a higher price from the first period that begins at `startsAt`
-    /// or later. If it needs consent and gets none, the subscription ends there. `listed`: what
+    /// Announces a higher price of the present product, by the present billing plan, from the
+    /// first period that begins at `startsAt` or later. If it needs consent and gets none, the subscription ends there. `listed`: what
     /// the product costs now. Nil if it is not sold.
     public func raised(
         to price: Money, from startsAt: Timestamp, needsConsent: Bool, over listed: Money?,
         at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
-        guard price.currency == renewal.price.currency, price.amount > renewal.price.amount else {
-            throw .notHigher
-        }
+        // Another product or plan may have been chosen, whose price this is not.
+        let own = renewsOnSameTerms ? renewal.price : kept?.price ?? listed ?? renewal.price
+        guard price.currency == own.currency, price.amount > own.amount else { throw .notHigher }
         let announced = PriceIncrease(
             price: price, startsAt: startsAt, isAgreed: !needsConsent,
-            over: listed ?? renewal.price)
+            over: listed ?? own)
         if let increase {
             guard increase.asks(the: announced) else { throw .increasePending }
             return []
@@ -124,7 +124,7 @@ extension Subscription {
         _ isAgreed: Bool, at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
-        guard let increase else { throw .noIncrease }
+        guard let increase = shownIncrease else { throw .noIncrease }
         guard !increase.isAgreed else {
             if isAgreed { return [] }
             throw .noIncrease

@@ -65,7 +65,7 @@ extension Subscription {
             return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
         }
         if let increase, !increase.isAgreed, increase.startsAt <= current.end,
-            renewal.productID == current.productID, !isCommitted
+            renewsOnSameTerms, !isCommitted
         {
             return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
         }
@@ -236,10 +236,17 @@ extension Subscription {
 
     /// The higher price of a period that begins at `start`. Nil if none applies then.
     func raisedPrice(from start: Timestamp) -> Money? {
-        guard let increase, increase.isAgreed, increase.startsAt <= start,
-            renewal.productID == current.productID
+        guard let increase, increase.isAgreed, increase.startsAt <= start, renewsOnSameTerms
         else { return nil }
         return increase.price
+    }
+
+    /// Whether the next period that is no part of the present commitment is of the present
+    /// product and paid for as now. An announced price is that of a product and of a billing
+    /// plan.
+    public var renewsOnSameTerms: Bool {
+        renewal.productID == current.productID
+            && renewal.isCommitted == (current.commitment != nil)
     }
 
     /// The offer for the next period. A price in one currency is none in another.

@@ -214,7 +214,11 @@ extension Subscription {
 
     private mutating func renew(_ period: SubscribedPeriod, at instant: Timestamp) {
         renewals += 1
-        if period.productID != current.productID { increase = nil }
+        if period.productID != current.productID
+            || (period.commitment == nil) != (current.commitment == nil)
+        {
+            increase = nil
+        }
         let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
         running = instant < current.end ? RunningPeriod(period: current) : nil
         (current, givenBack) = (period, nil)

@@ -22,14 +22,14 @@ extension CatalogueRoom {
         let settings = shelf.apps[session.bundleID]?.settings
         if let error = settings?.error(of: .loadProducts) { throw Self.simulated(error) }
         let now = session.clock.now(wall: realm.ports.wall.now)
-        let introduced = try await introduced(request.ids, shelf, session)
+        let subscribed = try await subscribed(request.ids, shelf, session)
         let owned = try await owned(request.ids, shelf, session)
         var response = ProductsResponse(
             products: [], invalid: [], storefront: session.storefrontDescription,
             disablesDialogs: settings?.disablesDialogs == true ? true : nil)
         var seen: Set<ProductID> = []
         for id in request.ids where seen.insert(ProductID(id)).inserted {
-            if var described = described(ProductID(id), shelf, session, introduced, at: now) {
+            if var described = described(ProductID(id), shelf, session, subscribed, at: now) {
                 if owned.contains(id) { described.isOwned = true }
                 described.content = shelf.content(of: ProductID(id), in: session.bundleID)
                 response.products.append(described)
@@ -48,13 +48,13 @@ extension CatalogueRoom {
         _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession, at now: Timestamp
     ) async throws -> ProductDescription? {
         described(
-            id, shelf, session, try await introduced([id.value], shelf, session), at: now)
+            id, shelf, session, try await subscribed([id.value], shelf, session), at: now)
     }
 
-    /// `introduced`: the groups in which the customer had an introductory offer.
+    /// `subscribed`: the customer's subscriptions, by their groups.
     private func described(
-        _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession, _ introduced: Set<String>,
-        at now: Timestamp
+        _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession,
+        _ subscribed: [String: Subscription], at now: Timestamp
     ) -> ProductDescription? {
         let (app, place) = (session.bundleID, session.storefront)
         guard let product = shelf.offered(id, of: app, in: place, at: now) else { return nil }
@@ -62,8 +62,10 @@ extension CatalogueRoom {
         if product.type == .autoRenewable {
             let plan = shelf.plan(id, of: app, in: place, at: now)
             described.isSold = plan != nil
-            if let plan, !introduced.contains(plan.groupID) {
-                described.offer = plan.introductoryOffer?.described(as: .introductory)
+            let sale = shelf.subscriptionSale(
+                plan, current: plan.flatMap { subscribed[$0.groupID] }, of: app, in: place, at: now)
+            if sale?.offer?.kind == .introductory {
+                described.offer = plan?.introductoryOffer?.described(as: .introductory)
             }
             described.offers = plan.map(Self.offers)
             described.monthlyPrice =
@@ -83,16 +85,16 @@ extension CatalogueRoom {
         }
     }
 
-    /// Returns the groups in which the customer had an introductory offer. Asks
-    /// only if one of the products has one.
-    private func introduced(
+    /// Returns the customer's subscriptions, by their groups. Asks only if one of the products
+    /// has an introductory offer, which depends on them.
+    private func subscribed(
         _ ids: [String], _ shelf: Shelf, _ session: DeviceSession
-    ) async throws -> Set<String> {
+    ) async throws -> [String: Subscription] {
         let listed = shelf.apps[session.bundleID]?.byID
         guard ids.contains(where: { listed?[ProductID($0)]?.hasIntroduction == true }) else {
-            return []
+            return [:]
         }
-        return try await realm.subscriptions.introduced(session.customer, in: session.bundleID)
+        return try await realm.subscriptions.byGroup(of: session.customer, in: session.bundleID)
     }
 
     /// Returns the products that the customer owns. Asks only if one of the requested

@@ -87,6 +87,19 @@ enum Edge {
         }
     }
 
+    /// Whether a request is to pay in monthly parts. Refusal: `billingPlanUnknown`.
+    static func isCommitted(_ plan: String?) throws -> Bool {
+        guard let plan else { return false }
+        guard let kind = BillingPlan.Kind(rawValue: plan) else {
+            throw Refusal(
+                .badRequest, code: "billingPlanUnknown", "There is no such billing plan.",
+                field: "billingPlan",
+                rule: BillingPlan.Kind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "),
+                remedy: "leave it out to pay at once")
+        }
+        return kind == .monthly
+    }
+
     static func uuid(_ value: String, _ field: String) throws -> UUIDText {
         guard let uuid = UUIDText(value) else {
             throw Refusal(

@@ -14,7 +14,7 @@ extension PurchaseRoom {
         _ request: OfferQuoteRequest, _ session: DeviceSession
     ) async throws -> ProductDescription {
         let offer = try request.offer.map { try RequestedOffer($0) }
-        let isCommitted = try Self.isCommitted(request.billingPlan)
+        let isCommitted = try Edge.isCommitted(request.billingPlan)
         if let product = request.productId { try Edge.text(product, "productId") }
         if let username = request.applicationUsername {
             try Edge.text(username, "applicationUsername", bytesMax: Edge.usernameBytesMax)

@@ -56,7 +56,7 @@ extension PurchaseRoom {
             try Edge.text(username, "applicationUsername", bytesMax: Edge.usernameBytesMax)
         }
         let id = try request.purchaseId.map { try Edge.uuid($0, "purchaseId").text }
-        let isCommitted = try Self.isCommitted(request.billingPlan)
+        let isCommitted = try Edge.isCommitted(request.billingPlan)
         let offer = try request.offer.map { try RequestedOffer($0) }
         let app = try await realm.catalogue.app(request.bundleId)
         guard let place = Storefront.named(app.storefront) else {

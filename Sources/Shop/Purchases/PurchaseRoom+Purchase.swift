@@ -51,20 +51,7 @@ extension PurchaseRoom {
             replaces: replaces.map { PurchaseID($0) },
             simulatesAskToBuy: !realm.isProduction && request.simulatesAskToBuyInSandbox == true,
             offer: try request.offer.map { try RequestedOffer($0) },
-            isCommitted: try Self.isCommitted(request.billingPlan))
-    }
-
-    /// Whether a request is to pay in monthly parts. Refusal: `billingPlanUnknown`.
-    static func isCommitted(_ plan: String?) throws -> Bool {
-        guard let plan else { return false }
-        guard let kind = BillingPlan.Kind(rawValue: plan) else {
-            throw Refusal(
-                .badRequest, code: "billingPlanUnknown", "There is no such billing plan.",
-                field: "billingPlan",
-                rule: BillingPlan.Kind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "),
-                remedy: "leave it out to pay at once")
-        }
-        return kind == .monthly
+            isCommitted: try Edge.isCommitted(request.billingPlan))
     }
 
     /// Returns a purchase's commits, with everything drawn that they may need.

@@ -19,8 +19,14 @@ final class NumberBlocks: Sendable {
         private struct Rest {
             var counts: Range<Int64> = 0..<0
             var block = 0
-            /// Counts that were drawn and given back.
+            /// Counts that were drawn and given back, the smallest last.
             var returned: [Int64] = []
+
+            /// The smallest is drawn first, so that numbers ascend as far as they can.
+            mutating func giveBack(_ count: Int64) {
+                let place = returned.firstIndex { $0 < count } ?? returned.endIndex
+                returned.insert(count, at: place)
+            }
         }
 
         private var latest: Range<Int64> = 0..<0
@@ -60,7 +66,7 @@ final class NumberBlocks: Sendable {
         }
 
         mutating func giveBack(_ layout: NumberLayout) {
-            rests[layout.bucket, default: Rest()].returned.append(layout.count)
+            rests[layout.bucket, default: Rest()].giveBack(layout.count)
         }
     }
 

@@ -112,9 +112,10 @@ extension BulkChangeRow {
             succeededCount: succeeded ?? counted.succeeded, failedCount: failed ?? counted.failed)
         switch change.kind {
         case .extend(let days): record.extendByDays = days
-        case .raisePrice(let price, let start, let needsConsent):
+        case .raisePrice(let price, let start, let needsConsent, let isCommitted):
             record.price = RaisePriceRequest(
-                price: price.amount.milliunits, startDate: start, needsConsent: needsConsent)
+                price: price.amount.milliunits, startDate: start, needsConsent: needsConsent,
+                billingPlan: isCommitted == true ? BillingPlan.Kind.monthly.rawValue : nil)
             record.currency = price.currency.code
         }
         return record

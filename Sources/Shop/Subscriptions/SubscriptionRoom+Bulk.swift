@@ -28,7 +28,7 @@ extension SubscriptionRoom {
             let id = try named ?? drawnID(bundleID, house.writing)
             let key = BulkChangeKey(bundleID: BundleID(bundleID), request: id)
             let now = try Realm.now(house.writing, wall: house.wall)
-            if case .raisePrice(_, let start, _) = kind {
+            if case .raisePrice(_, let start, _, _) = kind {
                 try Self.check(increaseFrom: start, at: now)
             }
             let row = BulkChangeRow(
@@ -194,7 +194,8 @@ struct BulkChangeRules {
             }
             return .raisePrice(
                 to: Money(price, currency), from: raised.startDate,
-                needsConsent: raised.needsConsent ?? true)
+                needsConsent: raised.needsConsent ?? true,
+                isCommitted: try Edge.isCommitted(raised.billingPlan) ? true : nil)
         case (nil, nil), (_?, _?):
             throw Refusal(
                 .badRequest, code: "bulkChangeUnclear", "The change is not clear.",
@@ -236,8 +237,9 @@ extension BulkChange {
     fileprivate var words: String {
         switch kind {
         case .extend(let days): "extended by \(days) days"
-        case .raisePrice(let price, let start, let needsConsent):
-            "\(price) from \(start)\(needsConsent ? ", with consent" : "")"
+        case .raisePrice(let price, let start, let needsConsent, let isCommitted):
+            "\(price)\(isCommitted == true ? " a part" : "") from \(start)"
+                + (needsConsent ? ", with consent" : "")
         }
     }
 }

@@ -62,15 +62,25 @@ extension SubscriptionRoom {
         }
     }
 
-    /// Announces a higher price. Refusals, in order: `priceInvalid`, `dateOutOfRange`,
-    /// `subscriptionEnded`, `priceNotHigher`, `priceIncreasePending`.
+    /// Announces a higher price. Refusals, in order: `priceInvalid`, `billingPlanUnknown`,
+    /// `dateOutOfRange`, `billingPlanDiffers`, `subscriptionEnded`, `priceNotHigher`,
+    /// `priceIncreasePending`.
     @discardableResult
     public func raisePrice(
         of id: String, _ request: RaisePriceRequest, _ context: RequestContext
     ) async throws -> SubscriptionAnswer {
         let price = try Edge.price(request.price, "price")
+        let isCommitted = try request.billingPlan.map { try Edge.isCommitted($0) }
         return try await change(id, "subscription.raisePrice", context) { change in
             try Self.check(increaseFrom: request.startDate, at: change.now)
+            let isPaidInParts = change.subscription.current.commitment != nil
+            guard (isCommitted ?? isPaidInParts) == isPaidInParts else {
+                throw Refusal(
+                    .badRequest, code: "billingPlanDiffers",
+                    "The customer pays by another plan.", field: "billingPlan",
+                    rule: "the plan of the subscription's present period",
+                    remedy: "leave it out, and send the price of that plan")
+            }
             return try change.subscription.raised(
                 to: Money(price, change.subscription.renewal.price.currency),
                 from: request.startDate, needsConsent: request.needsConsent ?? true,

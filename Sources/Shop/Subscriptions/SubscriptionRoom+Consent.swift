@@ -32,7 +32,7 @@ extension SubscriptionRoom {
         }
         try await change(id, nil, context) { change in
             let subscription = change.subscription
-            if let increase = subscription.increase,
+            if let increase = subscription.shownIncrease,
                 increase.price.amount.milliunits != request.price
             {
                 throw SubscriptionRefusal.noIncrease
@@ -55,10 +55,10 @@ extension SubscriptionRoom {
 
 extension SubscriptionRow {
     /// The higher price that the customer has neither accepted nor refused. Nil if
-    /// the subscription ends anyway.
+    /// the subscription ends anyway, or if the customer has chosen another product or plan.
     fileprivate var waitingIncrease: PriceIncreaseDescription? {
-        guard let increase = subscription.increase, !increase.isAgreed, !subscription.hasEnded,
-            subscription.renewal.isOn
+        guard let increase = subscription.shownIncrease, !increase.isAgreed,
+            !subscription.hasEnded, subscription.renewal.isOn
         else { return nil }
         return PriceIncreaseDescription(
             subscriptionId: subscription.originalID.description,

@@ -65,13 +65,15 @@ extension SubscriptionRoom {
             events: try found.rows.map(SubscriptionEventRecord.init(row:)), next: next)
     }
 
-    /// Returns the groups of an app in which a customer had an introductory offer.
-    func introduced(_ customer: CustomerID, in app: BundleID) async throws -> Set<String> {
+    /// Returns a customer's subscriptions in an app, by their groups.
+    func byGroup(
+        of customer: CustomerID, in app: BundleID
+    ) async throws -> [String: Subscription] {
         let values: [SQLValue] = [.integer(customer.value), .text(app.value)]
         let rows = try await realm.read(of: customer) {
             try $0.query(Statement.Subscriptions.ofApp, values).map(SubscriptionRow.init(row:))
         }
-        return Set(rows.map(\.subscription).filter(\.hadIntroduction).map(\.groupID))
+        return Dictionary(rows.map { ($0.subscription.groupID, $0.subscription) }) { $1 }
     }
 
     /// Reads the subscription that a transaction belongs to.

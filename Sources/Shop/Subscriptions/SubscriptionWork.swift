@@ -141,12 +141,12 @@ struct RenewalContext {
         hasURL = app.notificationURL != nil
     }
 
-    /// What the present product would cost the customer anew, also if another one was
-    /// chosen. Nil if it is not sold.
+    /// What the present product would cost the customer anew by the present billing plan,
+    /// also if another one was chosen. Nil if it is not sold.
     var listedPrice: Money? {
         let known = row.subscription
         return shelf.plan(
-            known.current.productID, isCommitted: (known.kept ?? known.renewal).isCommitted,
+            known.current.productID, isCommitted: known.current.commitment != nil,
             of: row.bundleID, in: storefront, at: max(at, known.end))?.price
     }
 

@@ -190,11 +190,17 @@ public struct RaisePriceRequest: Hashable, Sendable, Codable {
     /// Whether the subscription ends if the customer does not consent. True if
     /// missing.
     public var needsConsent: Bool?
+    /// Whose price it is: `MONTHLY`, then `price` is that of one part, or `BILLED_UPFRONT`. If
+    /// missing, that of the subscription, and of all subscriptions `BILLED_UPFRONT`.
+    public var billingPlan: String?
 
-    public init(price: Int64, startDate: Timestamp, needsConsent: Bool? = nil) {
+    public init(
+        price: Int64, startDate: Timestamp, needsConsent: Bool? = nil, billingPlan: String? = nil
+    ) {
         self.price = price
         self.startDate = startDate
         self.needsConsent = needsConsent
+        self.billingPlan = billingPlan
     }
 }
 

@@ -81,6 +81,14 @@ struct RaisePriceOptions: ParsableArguments {
     @Option(name: .long, help: "RFC 3339, milliseconds, `now` or a step such as now+1mo.")
     var from: String
     @Flag(name: .long, help: "Customers do not have to consent.") var noConsent = false
+    @Option(
+        name: .long,
+        help: """
+            MONTHLY: the price is that of one part, for customers who pay in parts; \
+            BILLED_UPFRONT: for all others; default: of one subscription its own plan, else \
+            BILLED_UPFRONT.
+            """)
+    var billingPlan: String?
 
     func request(_ store: RunningStore) async throws -> RaisePriceRequest {
         guard let amount = Amount(decimal: price) else {
@@ -92,6 +100,6 @@ struct RaisePriceOptions: ParsableArguments {
         return RaisePriceRequest(
             price: amount.milliunits,
             startDate: try ClockOptions.instant(from, "from", now: clock.now),
-            needsConsent: !noConsent)
+            needsConsent: !noConsent, billingPlan: billingPlan)
     }
 }
