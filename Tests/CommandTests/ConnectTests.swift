@@ -91,6 +91,24 @@ import Testing
         #expect(connected["serverKey"] as? String == file)
     }
 
+    @Test func `a file without the key that the store knows is refused`() async throws {
+        let store = try await rig.serve()
+        defer { store.kill(SIGTERM) }
+        try Data("no key".utf8).write(to: URL(fileURLWithPath: rig.path("none.p8")))
+        let other = try await rig.object("key", "create")
+        let file = try #require(other["file"] as? String)
+        let known = try #require(try await rig.list("key", "list").first?["keyId"] as? String)
+
+        let broken = try await rig.run(
+            "shopkeeper", "connect", "curl", "--key-file", rig.path("none.p8"), "--json")
+        let wrong = try await rig.run(
+            "shopkeeper", "connect", "curl", "--key", known, "--key-file", file, "--json")
+
+        #expect(known != other["keyId"] as? String)
+        #expect(broken.status == 65 && broken.errors.contains("keyInvalid"), "\(broken.errors)")
+        #expect(wrong.status == 77 && wrong.errors.contains("keyFileWrong"), "\(wrong.errors)")
+    }
+
     @Test(arguments: ["python", "node", "java", "swift", "php", "curl"])
     func `each client is told the address and a key`(client: String) async throws {
         let store = try await rig.serve()

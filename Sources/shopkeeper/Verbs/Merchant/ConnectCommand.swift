@@ -36,6 +36,7 @@ struct ConnectCommand: AsyncParsableCommand {
     func run() async throws {
         let found = try store.store()
         let key = try await key.find(found)
+        try await key.prove(at: found)
         let realms = try await found.storeDoor.get("/realms", as: RealmList.self).realms
         let name = found.realm ?? "default"
         let environment = realms.first { $0.name == name }?.environment ?? .sandbox

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Commerce
 import Foundation
-import Live
 import SignedData
 import StorageSQLite
 import StoreWire
@@ -59,6 +58,8 @@ struct KeyCommand: AsyncParsableCommand {
                     "Key id:      \(made.keyId)", "Issuer id:   \(made.issuerId)",
                     "Private key: \(file)", "",
                     "For a client: \(OwnCommand.words()) connect python --key \(made.keyId)"
+                        + (output == nil ? "" : " --key-file \(ShellWord.quoted(file))")
+                        + (store.data.map { " --data \(ShellWord.quoted($0))" } ?? "")
                         + (found.realm.map { " --realm \($0)" } ?? ""),
                 ])
         }
@@ -112,17 +113,7 @@ struct KeyCommand: AsyncParsableCommand {
                     field: "--seconds", rule: "1 to \(BearerToken.lifetimeSecondsMax)")
             }
             let known = try await key.find(try store.store())
-            let token: String
-            do {
-                token = try BearerTokenSigner(
-                    privateKeyPEM: try known.pem(), keyID: known.keyID, issuerID: known.issuerID,
-                    bundleID: BundleID(known.bundleID)
-                ).token(now: Live.wallClock.now, lifetimeSeconds: seconds)
-            } catch let failure as VerificationFailure {
-                throw Failure(
-                    .input, "keyInvalid", "The key cannot sign: \(failure).", field: known.path,
-                    rule: "a P-256 key in PKCS#8 PEM (.p8)", remedy: "create a key again")
-            }
+            let token = try known.token(lifetimeSeconds: seconds)
             try printing.show(
                 Answer(token: token, keyId: known.keyID, bundleId: known.bundleID), token)
         }

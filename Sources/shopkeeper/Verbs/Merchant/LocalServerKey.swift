@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Commerce
 import Foundation
+import Live
 import SignedData
 import StoreWire
 
@@ -75,7 +77,38 @@ struct LocalServerKey: Sendable {
         data + "/keys/server/\(keyID).p8"
     }
 
-    func pem() throws -> String {
+    /// Returns a bearer token for Apple's door, signed with the file's key. Throws a
+    /// ``Failure`` if the file cannot be read, or has no key that signs.
+    func token(lifetimeSeconds: Int64) throws -> String {
+        do {
+            return try BearerTokenSigner(
+                privateKeyPEM: try pem(), keyID: keyID, issuerID: issuerID,
+                bundleID: BundleID(bundleID)
+            ).token(now: Live.wallClock.now, lifetimeSeconds: lifetimeSeconds)
+        } catch let failure as VerificationFailure {
+            throw Failure(
+                .input, "keyInvalid", "The key cannot sign: \(failure).", field: path,
+                rule: "a P-256 key in PKCS#8 PEM (.p8)", remedy: "create a key again")
+        }
+    }
+
+    /// Throws a ``Failure`` if the store does not accept what the file's key signs: it may
+    /// belong to another key id.
+    func prove(at store: RunningStore) async throws {
+        let door = DoorClient(base: store.url, key: try token(lifetimeSeconds: 60))
+        // No transaction has this id. Another refusal than that of the key proves the key.
+        do { _ = try await door.bytes("/inApps/v1/transactions/0") } catch let failure as Failure
+            where failure.code == .key
+        {
+            throw Failure(
+                .key, "keyFileWrong",
+                "The store does not accept what the key in \(path) signs for \(keyID).",
+                field: "--key-file", rule: "the private half of the key \(keyID)",
+                remedy: "name the file that `key create` wrote for it, or its id with --key")
+        } catch let failure as Failure where failure.code == .no {}
+    }
+
+    private func pem() throws -> String {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw Failure(
                 .input, "keyUnreadable", "The key file \(path) cannot be read.",
