@@ -39,10 +39,20 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let argumentParser = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
+/// What tests spend most of their time in. It is optimised also in a debug build where nothing
+/// but the tests' time counts: docs/HACKING.md, "A quick build".
+let busy: Set = [
+    "Archive", "Commerce", "SignedData", "Storage", "StoragePostgres", "StorageSQLite",
+    "StoreWire", "StrictJSON", "Work",
+]
+let isQuick = Context.environment["SHOPKEEPER_QUICK_TESTS"] == "1"
+
 func module(
     _ name: String, _ imports: [Target.Dependency] = [], excluding pages: [String] = []
 ) -> Target {
-    .target(name: name, dependencies: imports, exclude: pages, swiftSettings: strict)
+    let quick: [SwiftSetting] = isQuick && busy.contains(name) ? [.unsafeFlags(["-O"])] : []
+    return .target(
+        name: name, dependencies: imports, exclude: pages, swiftSettings: strict + quick)
 }
 
 func tests(_ name: String, _ imports: [Target.Dependency], resources: [Resource] = []) -> Target {

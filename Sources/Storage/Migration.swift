@@ -12,10 +12,25 @@ public struct Migration: Hashable, Sendable {
     /// does not cover them: they write rows that a new database has from its
     /// first moment.
     public var firstRows: [String] = []
+    /// A 64-bit FNV-1a hash of name and statements, in hexadecimal. It detects
+    /// an accidental edit, not an attack.
+    public let checksum: String
 
     public init(_ number: Int, _ name: String, _ statements: [String]) {
         self.number = number
         self.name = name
         self.statements = statements
+        checksum = Self.checksum([name] + statements)
+    }
+
+    private static func checksum(_ texts: [String]) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for text in texts {
+            for byte in Array(text.utf8) + [0] {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+            }
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

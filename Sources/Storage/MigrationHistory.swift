@@ -43,18 +43,3 @@ public struct MigrationHistory: Sendable {
         pending = Array(known.dropFirst(taken.count))
     }
 }
-
-extension Migration {
-    /// A 64-bit FNV-1a hash of name and statements, in hexadecimal. It detects
-    /// an accidental edit, not an attack.
-    public var checksum: String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for text in [name] + statements {
-            for byte in Array(text.utf8) + [0] {
-                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-            }
-        }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

@@ -47,12 +47,13 @@ struct Migrator {
     }
 
     private func take(_ migration: Migration) throws {
-        for statement in migration.statements + migration.firstRows {
-            do {
+        do {
+            for statement in migration.statements {
                 try connection.execute(sql: try SQLiteDDL.translate(statement))
-            } catch {
-                throw StorageFault(error, in: "migration \(migration.number), \(migration.name)")
             }
+            for row in migration.firstRows { try connection.execute(sql: row) }
+        } catch {
+            throw StorageFault(error, in: "migration \(migration.number), \(migration.name)")
         }
         try connection.execute(
             sql: "INSERT INTO schema_migrations (number, name, checksum) VALUES (?, ?, ?)",

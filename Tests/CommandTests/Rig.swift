@@ -56,7 +56,12 @@ final class Rig: Sendable {
     }
 
     /// Starts a store on a free port and waits until it listens.
-    func serve(_ options: String...) async throws -> ChildProcess {
+    ///
+    /// The stores of a run share the keys of their sandboxes, because making keys takes most of
+    /// the time of a start. `hasOwnKeys`: for tests of certificates, which name the port of the
+    /// store that made them.
+    func serve(_ options: String..., hasOwnKeys: Bool = false) async throws -> ChildProcess {
+        if !hasOwnKeys { try placeKeys(try await Self.sharedKeys.value, options) }
         let store = try ChildProcess(
             ["shopkeeper", "serve", "--port", "0"] + options, environment: environment,
             folder: URL(fileURLWithPath: folder.path))
@@ -64,6 +69,32 @@ final class Rig: Sendable {
             throw Unexpected(await store.outcome().errors)
         }
         return store
+    }
+
+    private static let keysFolder = "keys/sandbox"
+    private static let keysFile = "authority.json"
+
+    private static let sharedKeys = Task {
+        let rig = try Rig()
+        let store = try await rig.serve("--in-memory", hasOwnKeys: true)
+        defer { store.kill(SIGTERM) }
+        return try Data(
+            contentsOf: URL(fileURLWithPath: rig.path(".shopkeeper/\(keysFolder)/\(keysFile)")))
+    }
+
+    /// Puts keys into the data directory that the options name, if it has none.
+    private func placeKeys(_ keys: Data, _ options: [String]) throws {
+        let named = options.drop { $0 != "--data" }.dropFirst().first
+        let folder = URL(
+            fileURLWithPath: "\(named ?? ".shopkeeper")/\(Self.keysFolder)",
+            relativeTo: URL(fileURLWithPath: folder.path, isDirectory: true))
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let file = folder.appendingPathComponent(Self.keysFile).path
+        try #require(
+            FileManager.default.createFile(
+                atPath: file, contents: keys, attributes: [.posixPermissions: 0o600]))
     }
 
     func object(_ arguments: String...) async throws -> [String: Any] {

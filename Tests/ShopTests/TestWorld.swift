@@ -455,10 +455,22 @@ struct TestWorld: Sendable {
     static func payload(
         _ signed: String, _ realm: Realm
     ) throws -> JWSTransactionDecodedPayload {
-        let verifier = TransactionVerifier(
-            roots: [realm.authority.root], bundleID: bundleID,
-            environment: realm.description.environment)
-        return try verifier.verify(signed, now: nil).payload
+        try verifier(realm).verify(signed, now: nil).payload
+    }
+
+    /// All worlds share them, because proving certificates takes most of the time.
+    private static let verifiers = Mutex<[[String]: TransactionVerifier]>([:])
+
+    private static func verifier(_ realm: Realm) -> TransactionVerifier {
+        let (root, environment) = (realm.authority.root, realm.description.environment)
+        return verifiers.withLock { verifiers in
+            let key = [Data(root).base64EncodedString(), environment.rawValue]
+            if let known = verifiers[key] { return known }
+            let fresh = TransactionVerifier(
+                roots: [root], bundleID: bundleID, environment: environment)
+            verifiers[key] = fresh
+            return fresh
+        }
     }
 
     func receipt(_ session: DeviceSession) async throws -> AppReceipt {
