@@ -231,8 +231,8 @@ public struct LedgerPorts: Sendable {
     public var status: LedgerStatusCheck?
     /// Calls the configured stores and the merchant's own servers. Nil for no calls.
     public var stores: StoreDoor?
-    /// Waits until ``Ledger/work()`` looks for work again, and ends early when its task is
-    /// cancelled. Nil to wait by ``stores``. A ledger without calls needs it for its worker.
+    /// Waits until ``Ledger/work()`` looks for work again, or until an entitlement that is
+    /// waited for begins, and ends early when its task is cancelled. Nil to wait by ``stores``. A ledger without calls needs it for its worker.
     public var sleep: (@Sendable (Duration) async throws -> Void)?
     /// Returns the number of commits, if they are counted.
     public var commits: (@Sendable () -> Int)?

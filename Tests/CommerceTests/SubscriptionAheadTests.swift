@@ -69,6 +69,32 @@ import Testing
             2026-06-01 | wait        | expired other                                  | expired, no use, no charge
             """),
         Life(
+            "an increase stays with its product when a period that was charged ahead comes back",
+            """
+            2026-04-01 | buy premium   | subscribed premium 9.99 2026-04-01..2026-05-01   | active, uses, premium 9.99 2026-04-30
+            2026-04-02 | buy basic     | next basic 1.99                                  | active, uses, basic 1.99 2026-04-30
+            2026-04-03 | renew         | renewed basic 1.99 2026-05-01..2026-06-01        | active, uses, basic 1.99 2026-05-31
+            2026-04-04 | refund        | aheadRevoked                                     | active, uses, no charge
+            2026-04-05 | raise 2.99 from 2026-04-20 telling  | refused notHigher          | active, uses, no charge
+            2026-04-05 | raise 10.99 from 2026-04-20 telling | announced 10.99            | active, uses, no charge
+            2026-04-06 | reverse-ahead | aheadReinstated                                  | active, uses, no charge
+            2026-04-07 | on            | on                                               | active, uses, basic 1.99 2026-05-31
+            2026-05-31 | wait          | renewed basic 1.99 2026-06-01..2026-07-01        | active, uses, basic 1.99 2026-06-30
+            """),
+        Life(
+            "what is chosen after a period that was charged ahead was given back keeps no price of it",
+            """
+            2026-04-01 | buy premium   | subscribed premium 9.99 2026-04-01..2026-05-01   | active, uses, premium 9.99 2026-04-30
+            2026-04-02 | buy basic     | next basic 1.99                                  | active, uses, basic 1.99 2026-04-30
+            2026-04-03 | renew         | renewed basic 1.99 2026-05-01..2026-06-01        | active, uses, basic 1.99 2026-05-31
+            2026-04-04 | raise 2.99 from 2026-04-20 telling  | announced 2.99             | active, uses, basic 2.99 2026-05-31
+            2026-04-05 | refund        | aheadRevoked                                     | active, uses, no charge
+            2026-04-06 | buy monthly   | on                                               |
+                       |               | next monthly 4.99                                | active, uses, monthly 4.99 2026-04-30
+            2026-04-07 | buy premium   | keeps premium 9.99                               | active, uses, premium 9.99 2026-04-30
+            2026-04-30 | wait          | renewed premium 9.99 2026-05-01..2026-06-01      | active, uses, premium 9.99 2026-05-31
+            """),
+        Life(
             "which can be extended, and cancelled for a reason of the customer's",
             """
             2026-04-01 | buy monthly   | subscribed monthly 4.99 2026-04-01..2026-05-01 | active, uses, monthly 4.99 2026-04-30

@@ -133,6 +133,11 @@ struct SubscriptionStory {
     }
 
     /// The product of the next period, as it is sold now.
+    private func plan(ofPresent known: Subscription) -> SubscriptionPlan? {
+        let name = known.current.productID.value
+        return plans[known.isPaidInParts ? "\(name)/month" : name]
+    }
+
     private func plan(of known: Subscription) -> SubscriptionPlan? {
         let name = known.renewal.productID.value
         return plans[known.renewal.isCommitted ? "\(name)/month" : name]
@@ -224,7 +229,7 @@ struct SubscriptionStory {
             add(
                 try known.raised(
                     to: Money(amount, Self.dollar), from: from, needsConsent: words[4] == "asking",
-                    over: plan(of: known)?.price, at: now, cause: .operator))
+                    over: plan(ofPresent: known)?.price, at: now, cause: .operator))
         case "agree": add(try known.answeringIncrease(true, at: now, cause: .customer))
         case "disagree": add(try known.answeringIncrease(false, at: now, cause: .customer))
         case "refund": add(known.revoked(at: now, cause: .operator))

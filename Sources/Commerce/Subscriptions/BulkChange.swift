@@ -52,7 +52,7 @@ public struct BulkChange: Hashable, Sendable, Codable {
         else { return false }
         if case .raisePrice(let price, _, _, let isCommitted) = kind {
             return price.currency == subscription.renewal.price.currency
-                && (isCommitted ?? false) == (subscription.current.commitment != nil)
+                && (isCommitted ?? false) == subscription.isPaidInParts
         }
         return true
     }

@@ -30,7 +30,11 @@ public struct RenewalCharge: Hashable, Sendable, Codable {
             transaction = subscription.current.transaction
             end = subscription.current.end
             renewal = subscription.renewal
-            increase = subscription.increase.flatMap { $0.startsAt <= start ? $0 : nil }
+            // A part of a commitment has its price already.
+            increase = subscription.increase.flatMap {
+                $0.startsAt <= start && subscription.concernsRenewal($0)
+                    && subscription.current.nextPart == nil ? $0 : nil
+            }
             state = subscription.state
         }
     }

@@ -57,10 +57,10 @@ extension Subscription {
         return raisedPrice(from: nextStart(at: now)) ?? renewal.price
     }
 
-    /// The higher price that waits for the next period's product, or that was not agreed to
-    /// when the subscription ended.
+    /// The higher price that waits for the next period's product and billing plan, or that was
+    /// not agreed to when the subscription ended.
     public var shownIncrease: PriceIncrease? {
-        guard let increase, renewsOnSameTerms else { return nil }
+        guard let increase, concernsRenewal(increase) else { return nil }
         switch state {
         case .active, .unpaid, .expired(.priceIncrease, _): return increase
         case .expired, .revoked: return nil

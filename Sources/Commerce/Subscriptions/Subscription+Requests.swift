@@ -61,11 +61,16 @@ extension Subscription {
         guard at < current.end else { throw .ended }
         guard plan.groupID == groupID else { throw .otherGroup }
         var changes: [SubscriptionEvent.Change] = renewal.isOn ? [] : [.switchedOn]
-        if plan.productID != renewal.productID {
-            let isReversal = plan.productID == current.productID
-            let own = isReversal ? kept?.price ?? plan.price : plan.price
+        if plan.productID == current.productID {
+            if !renewsOnSameTerms {
+                changes.append(
+                    .choseNext(
+                        product: plan.productID, price: ownPrice(listed: plan.price),
+                        isReversal: true, isCommitted: isPaidInParts))
+            }
+        } else if plan.productID != renewal.productID {
             changes.append(
-                .choseNext(product: plan.productID, price: own, isReversal: isReversal))
+                .choseNext(product: plan.productID, price: plan.price, isReversal: false))
         }
         return changes.map { SubscriptionEvent(at: at, cause: cause, change: $0) }
     }
@@ -103,12 +108,11 @@ extension Subscription {
         at: Timestamp, cause: SubscriptionEvent.Cause
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
-        // Another product or plan may have been chosen, whose price this is not.
-        let own = renewsOnSameTerms ? renewal.price : kept?.price ?? listed ?? renewal.price
+        let own = ownPrice(listed: listed)
         guard price.currency == own.currency, price.amount > own.amount else { throw .notHigher }
         let announced = PriceIncrease(
-            price: price, startsAt: startsAt, isAgreed: !needsConsent,
-            over: listed ?? own)
+            price: price, startsAt: startsAt, isAgreed: !needsConsent, over: listed ?? own,
+            productID: current.productID, isCommitted: isPaidInParts)
         if let increase {
             guard increase.asks(the: announced) else { throw .increasePending }
             return []

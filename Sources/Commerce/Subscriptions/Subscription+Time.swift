@@ -65,7 +65,7 @@ extension Subscription {
             return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
         }
         if let increase, !increase.isAgreed, increase.startsAt <= current.end,
-            renewsOnSameTerms, !isCommitted
+            concernsRenewal(increase), !isCommitted
         {
             return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
         }
@@ -236,17 +236,40 @@ extension Subscription {
 
     /// The higher price of a period that begins at `start`. Nil if none applies then.
     func raisedPrice(from start: Timestamp) -> Money? {
-        guard let increase, increase.isAgreed, increase.startsAt <= start, renewsOnSameTerms
+        guard let increase, increase.isAgreed, increase.startsAt <= start,
+            concernsRenewal(increase), increase.price.currency == renewal.price.currency,
+            increase.price.amount > renewal.price.amount
         else { return nil }
         return increase.price
     }
 
+    /// Whether the present period is a part of a commitment, by the monthly billing plan.
+    public var isPaidInParts: Bool { current.commitment != nil }
+
     /// Whether the next period that is no part of the present commitment is of the present
-    /// product and paid for as now. An announced price is that of a product and of a billing
-    /// plan.
-    public var renewsOnSameTerms: Bool {
-        renewal.productID == current.productID
-            && renewal.isCommitted == (current.commitment != nil)
+    /// product and paid for as now.
+    public var renewsOnSameTerms: Bool { isOnSameTerms(renewal) }
+
+    private func isOnSameTerms(_ renewal: Renewal) -> Bool {
+        renewal.productID == current.productID && renewal.isCommitted == isPaidInParts
+    }
+
+    /// Whether an increase is of the product and the billing plan of the next period that is
+    /// no part of the present commitment.
+    func concernsRenewal(_ increase: PriceIncrease) -> Bool {
+        renewal.productID == (increase.productID ?? current.productID)
+            && renewal.isCommitted == (increase.isCommitted ?? isPaidInParts)
+    }
+
+    /// What the customer pays for the present product by the present billing plan, without an
+    /// offer. `listed`: what it costs now. In another storefront there is no price of the
+    /// customer's own.
+    public func ownPrice(listed: Money?) -> Money {
+        let own = [renewal, kept].compactMap(\.self).first(where: isOnSameTerms)?.price
+        guard let own, own.currency == (listed ?? own).currency else {
+            return listed ?? renewal.price
+        }
+        return own
     }
 
     /// The offer for the next period. A price in one currency is none in another.

@@ -199,7 +199,7 @@ extension Subscription {
             (renewal.isOn, renewal.stop) = (true, nil)
             kept = nil
         } else {
-            if kept == nil { kept = renewal }
+            if kept == nil, renewsOnSameTerms { kept = renewal }
             renewal = next
         }
     }
@@ -214,8 +214,9 @@ extension Subscription {
 
     private mutating func renew(_ period: SubscribedPeriod, at instant: Timestamp) {
         renewals += 1
-        if period.productID != current.productID
-            || (period.commitment == nil) != (current.commitment == nil)
+        if let known = increase,
+            period.productID != (known.productID ?? current.productID)
+                || (period.commitment != nil) != (known.isCommitted ?? isPaidInParts)
         {
             increase = nil
         }

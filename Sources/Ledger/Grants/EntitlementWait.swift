@@ -64,7 +64,7 @@ public struct EntitlementWait: Sendable {
 }
 
 /// Rings when an entitlement begins by its date, which no commit reports. It has a task only
-/// while such a date is near. A class, because a wait sets it again after each read.
+/// while there is such a date. A class, because a wait sets it again after each read.
 private final class StartAlarm: Sendable {
     private let wall: WallClock
     private let sleep: (@Sendable (Duration) async throws -> Void)?
@@ -79,9 +79,14 @@ private final class StartAlarm: Sendable {
     func set(_ date: Timestamp?, _ ring: @escaping @Sendable () -> Void) {
         let left = date.map { $0.milliseconds(since: wall.now) }
         let next = left.flatMap { left -> Task<Void, Never>? in
-            guard let sleep, left <= Int64(Ledger.waitSecondsMax) * 1000 else { return nil }
+            guard let sleep else { return nil }
+            // A date that is far away, also because the wall clock was set back, is looked at
+            // again after a while.
+            let pause = min(max(left, 1), Int64(Ledger.waitSecondsMax) * 1000)
             return Task {
-                guard (try? await sleep(.milliseconds(max(left, 1)))) != nil else { return }
+                guard (try? await sleep(.milliseconds(pause))) != nil, !Task.isCancelled else {
+                    return
+                }
                 ring()
             }
         }

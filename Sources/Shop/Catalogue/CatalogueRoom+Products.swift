@@ -51,10 +51,10 @@ extension CatalogueRoom {
             id, shelf, session, try await subscribed([id.value], shelf, session), at: now)
     }
 
-    /// `subscribed`: the customer's subscriptions, by their groups.
+    /// `subscribed`: the customer's subscriptions.
     private func described(
         _ id: ProductID, _ shelf: Shelf, _ session: DeviceSession,
-        _ subscribed: [String: Subscription], at now: Timestamp
+        _ subscribed: [Subscription], at now: Timestamp
     ) -> ProductDescription? {
         let (app, place) = (session.bundleID, session.storefront)
         guard let product = shelf.offered(id, of: app, in: place, at: now) else { return nil }
@@ -63,7 +63,8 @@ extension CatalogueRoom {
             let plan = shelf.plan(id, of: app, in: place, at: now)
             described.isSold = plan != nil
             let sale = shelf.subscriptionSale(
-                plan, current: plan.flatMap { subscribed[$0.groupID] }, of: app, in: place, at: now)
+                plan, current: plan.flatMap { SubscriptionRow.find($0, among: subscribed) { $0 } },
+                of: app, in: place, at: now)
             if sale?.offer?.kind == .introductory {
                 described.offer = plan?.introductoryOffer?.described(as: .introductory)
             }
@@ -85,16 +86,16 @@ extension CatalogueRoom {
         }
     }
 
-    /// Returns the customer's subscriptions, by their groups. Asks only if one of the products
+    /// Returns the customer's subscriptions. Asks only if one of the products
     /// has an introductory offer, which depends on them.
     private func subscribed(
         _ ids: [String], _ shelf: Shelf, _ session: DeviceSession
-    ) async throws -> [String: Subscription] {
+    ) async throws -> [Subscription] {
         let listed = shelf.apps[session.bundleID]?.byID
         guard ids.contains(where: { listed?[ProductID($0)]?.hasIntroduction == true }) else {
-            return [:]
+            return []
         }
-        return try await realm.subscriptions.byGroup(of: session.customer, in: session.bundleID)
+        return try await realm.subscriptions.all(of: session.customer, in: session.bundleID)
     }
 
     /// Returns the products that the customer owns. Asks only if one of the requested

@@ -77,13 +77,16 @@ extension NotifiedEvent {
     private func choose(_ product: ProductID, in told: inout ToldSubscription) {
         let subscription = told.row.subscription
         switchOn(&told)
-        guard product != subscription.renewal.productID else { return }
         let isReversal = product == subscription.current.productID
-        let own = isReversal ? subscription.kept?.price : nil
+        guard
+            isReversal ? !subscription.renewsOnSameTerms : product != subscription.renewal.productID
+        else { return }
+        let listed = told.plan(product).price
         apply(
             .choseNext(
-                product: product, price: own ?? told.plan(product).price,
-                isReversal: isReversal),
+                product: product,
+                price: isReversal ? subscription.ownPrice(listed: listed) : listed,
+                isReversal: isReversal, isCommitted: isReversal && subscription.isPaidInParts),
             to: &told)
     }
 

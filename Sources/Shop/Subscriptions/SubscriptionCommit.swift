@@ -149,8 +149,6 @@ struct SubscriptionCommit: Sendable {
                 "body": .text(StoredJSON.text(event)), "revision": .integer(line.revision),
             ]))
         guard let kind = NotificationKind.announcing(event.change) else { return }
-        // The customer has chosen another product or plan, so the renewal has another price.
-        if case .increaseAnnounced = event.change, row.subscription.shownIncrease == nil { return }
         let cause = Self.cause(id, row.events)
         try OwedNotification(
             customer: row.customer, cause: cause, uuid: uuid("notification/\(cause)"),

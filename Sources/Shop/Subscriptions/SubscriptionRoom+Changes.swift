@@ -73,18 +73,19 @@ extension SubscriptionRoom {
         let isCommitted = try request.billingPlan.map { try Edge.isCommitted($0) }
         return try await change(id, "subscription.raisePrice", context) { change in
             try Self.check(increaseFrom: request.startDate, at: change.now)
-            let isPaidInParts = change.subscription.current.commitment != nil
-            guard (isCommitted ?? isPaidInParts) == isPaidInParts else {
+            let subscription = change.subscription
+            guard isCommitted.map({ $0 == subscription.isPaidInParts }) ?? true else {
                 throw Refusal(
                     .badRequest, code: "billingPlanDiffers",
                     "The customer pays by another plan.", field: "billingPlan",
                     rule: "the plan of the subscription's present period",
                     remedy: "leave it out, and send the price of that plan")
             }
-            return try change.subscription.raised(
-                to: Money(price, change.subscription.renewal.price.currency),
+            let listed = change.renewal.listedPrice
+            return try subscription.raised(
+                to: Money(price, subscription.ownPrice(listed: listed).currency),
                 from: request.startDate, needsConsent: request.needsConsent ?? true,
-                over: change.renewal.listedPrice, at: change.now, cause: .operator)
+                over: listed, at: change.now, cause: .operator)
         }
     }
 

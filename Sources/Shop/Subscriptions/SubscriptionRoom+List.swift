@@ -65,15 +65,13 @@ extension SubscriptionRoom {
             events: try found.rows.map(SubscriptionEventRecord.init(row:)), next: next)
     }
 
-    /// Returns a customer's subscriptions in an app, by their groups.
-    func byGroup(
-        of customer: CustomerID, in app: BundleID
-    ) async throws -> [String: Subscription] {
+    /// Returns a customer's subscriptions in an app.
+    func all(of customer: CustomerID, in app: BundleID) async throws -> [Subscription] {
         let values: [SQLValue] = [.integer(customer.value), .text(app.value)]
         let rows = try await realm.read(of: customer) {
             try $0.query(Statement.Subscriptions.ofApp, values).map(SubscriptionRow.init(row:))
         }
-        return Dictionary(rows.map { ($0.subscription.groupID, $0.subscription) }) { $1 }
+        return rows.map(\.subscription)
     }
 
     /// Reads the subscription that a transaction belongs to.

@@ -69,9 +69,7 @@ extension SubscriptionRow {
             revision: sold.revision)
     }
 
-    /// The customer's subscription to a product's group. Nil if there is none. A
-    /// product that was moved to another group while the customer subscribes to it
-    /// belongs to the subscription that it has.
+    /// The customer's subscription to a product's group. Nil if there is none.
     static func find(
         _ plan: SubscriptionPlan, of customer: CustomerID, in app: BundleID,
         _ reading: any Reading
@@ -79,12 +77,21 @@ extension SubscriptionRow {
         let rows = try reading.query(
             Statement.Subscriptions.ofApp, [.integer(customer.value), .text(app.value)]
         ).map(SubscriptionRow.init(row:))
-        let moved = rows.first { row in
-            !row.subscription.hasEnded
-                && [row.subscription.current.productID, row.subscription.renewal.productID]
-                    .contains(plan.productID)
+        return find(plan, among: rows) { $0.subscription }
+    }
+
+    /// The one of a customer's subscriptions that a product belongs to. Nil if there is none.
+    /// A product that was moved to another group while the customer subscribes to it belongs
+    /// to the subscription that it has.
+    static func find<Known>(
+        _ plan: SubscriptionPlan, among known: [Known], _ subscription: (Known) -> Subscription
+    ) -> Known? {
+        let moved = known.first { one in
+            let one = subscription(one)
+            return !one.hasEnded
+                && [one.current.productID, one.renewal.productID].contains(plan.productID)
         }
-        return moved ?? rows.first { $0.subscription.groupID == plan.groupID }
+        return moved ?? known.first { subscription($0).groupID == plan.groupID }
     }
 
     /// The subscription with this id. Nil if there is none.

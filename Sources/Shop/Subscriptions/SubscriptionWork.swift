@@ -146,7 +146,7 @@ struct RenewalContext {
     var listedPrice: Money? {
         let known = row.subscription
         return shelf.plan(
-            known.current.productID, isCommitted: known.current.commitment != nil,
+            known.current.productID, isCommitted: known.isPaidInParts,
             of: row.bundleID, in: storefront, at: max(at, known.end))?.price
     }
 
