@@ -79,7 +79,32 @@ import Testing
             2026-04-05 | raise 10.99 from 2026-04-20 telling | announced 10.99            | active, uses, no charge
             2026-04-06 | reverse-ahead | aheadReinstated                                  | active, uses, no charge
             2026-04-07 | on            | on                                               | active, uses, basic 1.99 2026-05-31
-            2026-05-31 | wait          | renewed basic 1.99 2026-06-01..2026-07-01        | active, uses, basic 1.99 2026-06-30
+            2026-04-08 | raise 2.99 from 2026-04-20 telling  | announced 2.99             | active, uses, basic 2.99 2026-05-31
+            2026-05-31 | wait          | renewed basic 2.99 2026-06-01..2026-07-01        | active, uses, basic 2.99 2026-06-30
+            """),
+        Life(
+            "a product that is chosen anew costs what it costs then",
+            """
+            2026-04-01 | buy premium   | subscribed premium 9.99 2026-04-01..2026-05-01   | active, uses, premium 9.99 2026-04-30
+            2026-04-02 | buy basic     | next basic 1.99                                  | active, uses, basic 1.99 2026-04-30
+            2026-04-03 | renew         | renewed basic 1.99 2026-05-01..2026-06-01        | active, uses, basic 1.99 2026-05-31
+            2026-04-04 | raise 2.99 from 2026-04-20 asking | asked 2.99                   | active, uses, no charge
+            2026-04-05 | refund        | aheadRevoked                                     | active, uses, no charge
+            2026-04-06 | buy basic     | on                                               |
+                       |               | next basic 1.99                                  | active, uses, basic 1.99 2026-04-30
+            2026-04-30 | wait          | renewed basic 1.99 2026-05-01..2026-06-01        | active, uses, basic 1.99 2026-05-31
+            """),
+        Life(
+            "a renewal that was kept for another product is not restored",
+            """
+            2026-04-01 | buy premium   | subscribed premium 9.99 2026-04-01..2026-05-01   | active, uses, premium 9.99 2026-04-30
+            2026-04-02 | buy monthly   | next monthly 4.99                                | active, uses, monthly 4.99 2026-04-30
+            2026-04-03 | renew         | renewed monthly 4.99 2026-05-01..2026-06-01      | active, uses, monthly 4.99 2026-05-31
+            2026-04-04 | buy basic     | next basic 1.99                                  | active, uses, basic 1.99 2026-05-31
+            2026-04-05 | refund        | aheadRevoked                                     | active, uses, no charge
+            2026-04-06 | buy premium   | on                                               |
+                       |               | keeps premium 9.99                               | active, uses, premium 9.99 2026-04-30
+            2026-04-30 | wait          | renewed premium 9.99 2026-05-01..2026-06-01      | active, uses, premium 9.99 2026-05-31
             """),
         Life(
             "what is chosen after a period that was charged ahead was given back keeps no price of it",

@@ -224,6 +224,14 @@ import Testing
             2027-01-09 | wait                                 | renewed yearly 4.49 2027-01-10..2027-02-10 1/12 | active, uses, yearly 4.49 2027-02-09
             """),
         SubscriptionLifeTests.Life(
+            "choosing the present product drops another billing plan",
+            """
+            2026-01-10 | buy yearly       | subscribed yearly 49.99 2026-01-10..2027-01-10 | active, uses, yearly 49.99 2027-01-09
+            2026-02-02 | buy yearly/month | next yearly/month 4.49                         | active, uses, yearly 4.49 2027-01-09
+            2026-02-03 | choose yearly    | keeps yearly 49.99                             | active, uses, yearly 49.99 2027-01-09
+            2026-02-04 | choose yearly    | -                                              | active, uses, yearly 49.99 2027-01-09
+            """),
+        SubscriptionLifeTests.Life(
             "without consent a subscription goes on by another billing plan",
             """
             2026-01-10 | buy yearly                           | subscribed yearly 49.99 2026-01-10..2027-01-10 | active, uses, yearly 49.99 2027-01-09

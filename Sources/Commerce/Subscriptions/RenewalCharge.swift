@@ -26,14 +26,15 @@ public struct RenewalCharge: Hashable, Sendable, Codable {
         let increase: PriceIncrease?
         let state: Subscription.State
 
-        init(_ subscription: Subscription, from start: Timestamp) {
+        /// `asEarlier`: as earlier programs wrote it, with increases that do not concern it.
+        init(_ subscription: Subscription, from start: Timestamp, asEarlier: Bool = false) {
             transaction = subscription.current.transaction
             end = subscription.current.end
             renewal = subscription.renewal
             // A part of a commitment has its price already.
-            increase = subscription.increase.flatMap {
-                $0.startsAt <= start && subscription.concernsRenewal($0)
-                    && subscription.current.nextPart == nil ? $0 : nil
+            let due = subscription.current.nextPart == nil ? subscription.dueIncrease : nil
+            increase = (asEarlier ? subscription.increase : due).flatMap {
+                $0.startsAt <= start ? $0 : nil
             }
             state = subscription.state
         }
@@ -64,7 +65,9 @@ public struct RenewalCharge: Hashable, Sendable, Codable {
     /// Whether the customer still wants it: the period, its end, the renewal with
     /// its price, and the state are those for which it was asked.
     public func stands(for subscription: Subscription) -> Bool {
-        basis == Basis(subscription, from: period.start)
+        [false, true].contains {
+            basis == Basis(subscription, from: period.start, asEarlier: $0)
+        }
     }
 
     /// The events of the answer. `id`: of the transaction if it is approved.

@@ -60,7 +60,7 @@ extension Subscription {
     /// The higher price that waits for the next period's product and billing plan, or that was
     /// not agreed to when the subscription ended.
     public var shownIncrease: PriceIncrease? {
-        guard let increase, concernsRenewal(increase) else { return nil }
+        guard let increase = dueIncrease else { return nil }
         switch state {
         case .active, .unpaid, .expired(.priceIncrease, _): return increase
         case .expired, .revoked: return nil

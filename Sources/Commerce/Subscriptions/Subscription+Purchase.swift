@@ -207,7 +207,7 @@ public struct SubscriptionSale: Hashable, Sendable {
             current.renewal.productID != plan.productID
                 || current.renewal.isCommitted != (plan.commitment != nil)
         else { return [] }
-        let price = current.kept?.price ?? plan.price
+        let price = current.ownPrice(listed: plan.price)
         return [
             .choseNext(
                 product: plan.productID, price: price, isReversal: true,

@@ -109,10 +109,11 @@ extension Subscription {
     ) throws(SubscriptionRefusal) -> [SubscriptionEvent] {
         guard !hasEnded else { throw .ended }
         let own = ownPrice(listed: listed)
-        guard price.currency == own.currency, price.amount > own.amount else { throw .notHigher }
+        guard price.currency == own.currency, price.amount > own.amount,
+            (listed ?? own).currency == own.currency
+        else { throw .notHigher }
         let announced = PriceIncrease(
-            price: price, startsAt: startsAt, isAgreed: !needsConsent, over: listed ?? own,
-            productID: current.productID, isCommitted: isPaidInParts)
+            price: price, startsAt: startsAt, isAgreed: !needsConsent, over: listed ?? own)
         if let increase {
             guard increase.asks(the: announced) else { throw .increasePending }
             return []

@@ -64,8 +64,8 @@ extension Subscription {
         if !renewal.isOn, !isCommitted {
             return SubscriptionStep(kind: .expire(renewal.stop ?? .other), at: current.end)
         }
-        if let increase, !increase.isAgreed, increase.startsAt <= current.end,
-            concernsRenewal(increase), !isCommitted
+        if let increase = dueIncrease, !increase.isAgreed, increase.startsAt <= current.end,
+            !isCommitted
         {
             return SubscriptionStep(kind: .expire(.priceIncrease), at: current.end)
         }
@@ -236,10 +236,9 @@ extension Subscription {
 
     /// The higher price of a period that begins at `start`. Nil if none applies then.
     func raisedPrice(from start: Timestamp) -> Money? {
-        guard let increase, increase.isAgreed, increase.startsAt <= start,
-            concernsRenewal(increase), increase.price.currency == renewal.price.currency,
-            increase.price.amount > renewal.price.amount
-        else { return nil }
+        guard let increase = dueIncrease, increase.isAgreed, increase.startsAt <= start else {
+            return nil
+        }
         return increase.price
     }
 
@@ -250,26 +249,25 @@ extension Subscription {
     /// product and paid for as now.
     public var renewsOnSameTerms: Bool { isOnSameTerms(renewal) }
 
-    private func isOnSameTerms(_ renewal: Renewal) -> Bool {
+    func isOnSameTerms(_ renewal: Renewal) -> Bool {
         renewal.productID == current.productID && renewal.isCommitted == isPaidInParts
     }
 
-    /// Whether an increase is of the product and the billing plan of the next period that is
-    /// no part of the present commitment.
-    func concernsRenewal(_ increase: PriceIncrease) -> Bool {
-        renewal.productID == (increase.productID ?? current.productID)
-            && renewal.isCommitted == (increase.isCommitted ?? isPaidInParts)
+    /// The increase, if it concerns the next period that is no part of the present commitment:
+    /// it is of the present product and billing plan, as that period is then, and it is more
+    /// than the customer pays.
+    var dueIncrease: PriceIncrease? {
+        guard let increase, renewsOnSameTerms, increase.price.currency == renewal.price.currency,
+            increase.price.amount > renewal.price.amount
+        else { return nil }
+        return increase
     }
 
     /// What the customer pays for the present product by the present billing plan, without an
-    /// offer. `listed`: what it costs now. In another storefront there is no price of the
-    /// customer's own.
+    /// offer. `listed`: what it costs now, for a customer of whom nothing else is known.
     public func ownPrice(listed: Money?) -> Money {
-        let own = [renewal, kept].compactMap(\.self).first(where: isOnSameTerms)?.price
-        guard let own, own.currency == (listed ?? own).currency else {
-            return listed ?? renewal.price
-        }
-        return own
+        [renewal, kept].compactMap(\.self).first(where: isOnSameTerms)?.price
+            ?? current.commitment?.periodPrice ?? listed ?? renewal.price
     }
 
     /// The offer for the next period. A price in one currency is none in another.

@@ -271,7 +271,8 @@ public struct BillingFailure: Hashable, Sendable, Codable {
     }
 }
 
-/// A higher price for a customer who already subscribes.
+/// A higher price for a customer who already subscribes: of the present product, by the present
+/// billing plan.
 public struct PriceIncrease: Hashable, Sendable, Codable {
     public let price: Money
     /// It applies to periods that begin at this instant or later.
@@ -281,22 +282,12 @@ public struct PriceIncrease: Hashable, Sendable, Codable {
     /// What the product costs when it is announced. A customer whom it concerns pays less
     /// only if the product becomes cheaper than that. Nil where an earlier program wrote it.
     public let over: Money?
-    /// The product whose price it is. Nil, where an earlier program wrote it: the present one.
-    public let productID: ProductID?
-    /// Whether it is the price of one part, by the monthly billing plan. Nil, where an earlier
-    /// program wrote it: by the present plan.
-    public let isCommitted: Bool?
 
-    public init(
-        price: Money, startsAt: Timestamp, isAgreed: Bool, over: Money? = nil,
-        productID: ProductID? = nil, isCommitted: Bool? = nil
-    ) {
+    public init(price: Money, startsAt: Timestamp, isAgreed: Bool, over: Money? = nil) {
         self.price = price
         self.startsAt = startsAt
         self.isAgreed = isAgreed
         self.over = over
-        self.productID = productID
-        self.isCommitted = isCommitted
     }
 }
 

@@ -195,7 +195,7 @@ extension Subscription {
 
     private mutating func chooseNext(_ next: Renewal, isReversal: Bool) {
         if isReversal {
-            renewal = kept ?? next
+            renewal = kept.flatMap { isOnSameTerms($0) ? $0 : nil } ?? next
             (renewal.isOn, renewal.stop) = (true, nil)
             kept = nil
         } else {
@@ -214,27 +214,35 @@ extension Subscription {
 
     private mutating func renew(_ period: SubscribedPeriod, at instant: Timestamp) {
         renewals += 1
-        if let known = increase,
-            period.productID != (known.productID ?? current.productID)
-                || (period.commitment != nil) != (known.isCommitted ?? isPaidInParts)
-        {
-            increase = nil
-        }
+        let raised = dueIncrease
         let isSamePart = current.nextPart != nil && period.commitment == current.nextPart
         running = instant < current.end ? RunningPeriod(period: current) : nil
-        (current, givenBack) = (period, nil)
+        givenBack = nil
+        replaceCurrent(with: period)
         state = .active(hasFailedAhead: false)
         // What was chosen begins after the commitment.
         if isSamePart { return }
         kept = nil
         takeOffer(after: period)
-        if let raised = increase, raised.isAgreed, raised.startsAt <= period.start {
+        let hasBegun = increase.map { $0.startsAt <= period.start } ?? false
+        // Consent that is still missing is asked for again.
+        if hasBegun, increase?.isAgreed == true || increase != raised { increase = nil }
+        if hasBegun, let raised, raised.isAgreed, raised.price.currency == period.price.currency {
             (renewal.price, renewal.raisedOver) = (raised.price, raised.over)
-            increase = nil
         } else if period.offer == nil, period.price != renewal.price {
             // A lower price that the customer paid stays.
             (renewal.price, renewal.raisedOver) = (period.price, nil)
         }
+    }
+
+    /// An increase and a renewal that is kept are of the present product and billing plan, and
+    /// end with them.
+    private mutating func replaceCurrent(with period: SubscribedPeriod) {
+        let isOther =
+            period.productID != current.productID
+            || (period.commitment == nil) != (current.commitment == nil)
+        current = period
+        if isOther { (increase, kept) = (nil, nil) }
     }
 
     /// The offer of the period goes on, or the one after it begins.
@@ -265,8 +273,9 @@ extension Subscription {
     /// The period that was charged ahead is given back, and the one before it is the
     /// last.
     private mutating func keepRunning() {
-        guard let kept = running?.period else { return }
-        (givenBack, current, running) = (current, kept, nil)
+        guard let period = running?.period else { return }
+        (givenBack, running) = (current, nil)
+        replaceCurrent(with: period)
         renewals -= 1
         state = .active(hasFailedAhead: false)
         stop(for: .other)
@@ -278,7 +287,8 @@ extension Subscription {
         running =
             instant < current.end
             ? RunningPeriod(period: current, isRevoked: status == .revoked) : nil
-        (current, givenBack) = (period, nil)
+        givenBack = nil
+        replaceCurrent(with: period)
         renewals += 1
         reinstate(at: instant)
     }
