@@ -9,7 +9,7 @@ import Testing
     let rig: Rig
 
     init() throws {
-        rig = try Rig()
+        rig = try Rig(hasOwnKeys: true)
     }
 
     @Test func `what was bought is taken, listed and spent once`() async throws {

@@ -11,7 +11,7 @@ import Testing
     private let product = "com.example.monkeycredits.credits5"
 
     init() throws {
-        rig = try Rig()
+        rig = try Rig(hasOwnKeys: true)
     }
 
     private func runFile(_ folder: String) throws -> [String: Any] {

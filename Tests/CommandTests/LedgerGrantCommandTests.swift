@@ -9,7 +9,7 @@ import Testing
     let rig: Rig
 
     init() throws {
-        rig = try Rig()
+        rig = try Rig(hasOwnKeys: true)
     }
 
     private func write(_ text: String, as name: String) throws {

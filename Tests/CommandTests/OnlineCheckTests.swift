@@ -9,11 +9,11 @@ import Testing
     let rig: Rig
 
     init() throws {
-        rig = try Rig()
+        rig = try Rig(hasOwnKeys: true)
     }
 
     @Test func `a leaf that holds is good, one that was revoked is not`() async throws {
-        let store = try await rig.serve(hasOwnKeys: true)
+        let store = try await rig.serve()
         let product = "com.example.monkeycredits.credits5"
         let bought = try await rig.run("shopkeeper", "buy", product)
         try #require(bought.status == 0, "\(bought.errors)")
@@ -54,7 +54,7 @@ import Testing
     @Test func `a store on any free port comes back to the one that its certificates name`()
         async throws
     {
-        let first = try await rig.serve(hasOwnKeys: true)
+        let first = try await rig.serve()
         let bought = try await rig.run("shopkeeper", "buy", "com.example.monkeycredits.credits5")
         try #require(bought.status == 0, "\(bought.errors)")
         let old = try await signed()
@@ -62,7 +62,7 @@ import Testing
         first.kill(SIGTERM)
         _ = await first.outcome()
 
-        let again = try await rig.serve(hasOwnKeys: true)
+        let again = try await rig.serve()
         let judged = try await judged([old, try await signed()])
         let now = try await rig.object("status")["url"] as? String
         again.kill(SIGTERM)
@@ -74,7 +74,7 @@ import Testing
     @Test func `production's certificates name no address that only this machine can ask`()
         async throws
     {
-        let store = try await rig.serve(hasOwnKeys: true)
+        let store = try await rig.serve()
         defer { store.kill(SIGTERM) }
         _ = try await rig.object("realm", "create", "shop", "--production")
         let folder = rig.path(".shopkeeper/keys")

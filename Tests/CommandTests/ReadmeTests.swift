@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `administration is as the README says`() async throws {
-        let rig = try Rig()
+        let rig = try Rig(hasOwnKeys: true)
         let lines = try Self.lines()
         try #require(lines.count > 25)
         try #require(lines.first?.hasPrefix("shopkeeper serve Products.storekit ") == true)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `the lines for developers work beside the sample's store`() async throws {
-        let rig = try Rig()
+        let rig = try Rig(hasOwnKeys: true)
         let blocks = Self.blocks(of: try Self.section(from: "## Try it", to: "## For operators"))
         let scripts = try Self.scripts(in: blocks)
         try #require(scripts.count == 11)

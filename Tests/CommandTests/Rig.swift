@@ -8,8 +8,13 @@ import Testing
 final class Rig: Sendable {
     let folder: TemporaryFolder
     let environment: [String: String]
+    private let hasOwnKeys: Bool
 
-    init() throws {
+    /// The stores of a run share the keys of their sandboxes, because making keys takes most of
+    /// the time of a start. Their certificates name the port of another store, so tests in
+    /// which certificates are checked with the store, as a ledger does, have keys of their own.
+    init(hasOwnKeys: Bool = false) throws {
+        self.hasOwnKeys = hasOwnKeys
         folder = try temporaryFolder()
         let home = URL(fileURLWithPath: folder.path)
         var environment = ProcessInfo.processInfo.environment.filter {
@@ -56,11 +61,7 @@ final class Rig: Sendable {
     }
 
     /// Starts a store on a free port and waits until it listens.
-    ///
-    /// The stores of a run share the keys of their sandboxes, because making keys takes most of
-    /// the time of a start. `hasOwnKeys`: for tests of certificates, which name the port of the
-    /// store that made them.
-    func serve(_ options: String..., hasOwnKeys: Bool = false) async throws -> ChildProcess {
+    func serve(_ options: String...) async throws -> ChildProcess {
         if !hasOwnKeys { try placeKeys(try await Self.sharedKeys.value, options) }
         let store = try ChildProcess(
             ["shopkeeper", "serve", "--port", "0"] + options, environment: environment,
@@ -75,8 +76,8 @@ final class Rig: Sendable {
     private static let keysFile = "authority.json"
 
     private static let sharedKeys = Task {
-        let rig = try Rig()
-        let store = try await rig.serve("--in-memory", hasOwnKeys: true)
+        let rig = try Rig(hasOwnKeys: true)
+        let store = try await rig.serve("--in-memory")
         defer { store.kill(SIGTERM) }
         return try Data(
             contentsOf: URL(fileURLWithPath: rig.path(".shopkeeper/\(keysFolder)/\(keysFile)")))
