@@ -40,9 +40,8 @@ public struct BulkChange: Hashable, Sendable, Codable {
 
     /// Whether it concerns a customer's subscription. One that has ended, or whose
     /// price is in another currency than a higher price or of another billing plan, is passed
-    /// over. `isOnOtherClock`:
-    /// whether its dates are by another clock than the request's, with which they then
-    /// cannot be compared.
+    /// over. `isOnOtherClock`: whether its dates are by another clock than the request's, with
+    /// which they then cannot be compared.
     public func concerns(
         _ subscription: Subscription, in storefront: String, isOnOtherClock: Bool = false
     ) -> Bool {

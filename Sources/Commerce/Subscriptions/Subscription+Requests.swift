@@ -101,8 +101,8 @@ extension Subscription {
     }
 
     /// Announces a higher price of the present product, by the present billing plan, from the
-    /// first period that begins at `startsAt` or later. If it needs consent and gets none, the subscription ends there. `listed`: what
-    /// the product costs now. Nil if it is not sold.
+    /// first period that begins at `startsAt` or later. If it needs consent and gets none, the
+    /// subscription ends there. `listed`: what the product costs now. Nil if it is not sold.
     public func raised(
         to price: Money, from startsAt: Timestamp, needsConsent: Bool, over listed: Money?,
         at: Timestamp, cause: SubscriptionEvent.Cause
