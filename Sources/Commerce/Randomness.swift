@@ -54,14 +54,21 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 }
 
 /// `bytes` as lower-case hexadecimal digits.
+@inlinable
 public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.underestimatedCount)
     for byte in bytes {
-        text.append(digits[Int(byte >> 4)])
-        text.append(digits[Int(byte & 15)])
+        text.append(hexadecimalDigit(byte >> 4))
+        text.append(hexadecimalDigit(byte & 15))
     }
     return String(decoding: text, as: UTF8.self)
+}
+
+/// The lower-case digit of a number below 16.
+@usableFromInline
+func hexadecimalDigit(_ number: UInt8) -> UInt8 {
+    number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + number - 10
 }
 
 /// Decodes hexadecimal digits. Nil if `text` has another form.

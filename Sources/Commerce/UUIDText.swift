@@ -17,13 +17,17 @@ public struct UUIDText: Hashable, Sendable {
 
     /// Makes a UUID from sixteen bytes, in order.
     init(bytes: [UInt8]) {
-        var digits = Substring(hexadecimal(bytes))
-        var groups: [Substring] = []
-        for width in [8, 4, 4, 4, 12] {
-            groups.append(digits.prefix(width))
-            digits = digits.dropFirst(width)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for (place, byte) in bytes.enumerated() {
+            switch place {
+            case 4, 6, 8, 10: text.append(UInt8(ascii: "-"))
+            default: break
+            }
+            text.append(hexadecimalDigit(byte >> 4))
+            text.append(hexadecimalDigit(byte & 15))
         }
-        text = groups.joined(separator: "-")
+        self.text = String(decoding: text, as: UTF8.self)
     }
 
     private static func isHexadecimal(_ byte: UInt8) -> Bool {

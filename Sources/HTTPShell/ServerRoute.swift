@@ -51,7 +51,8 @@ package struct PathParts: Hashable, Sendable {
     }
 
     fileprivate static func split(_ path: String) -> [Substring] {
-        path.split(separator: "/", omittingEmptySubsequences: false)
+        path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { Substring($0) }
     }
 }
 

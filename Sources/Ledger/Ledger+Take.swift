@@ -180,6 +180,7 @@ struct Booking: Sendable {
                         event, account: done.account, done.wire, at: recordedAt, writing)
                 }
                 try claimOtherPeriods(of: done, revision, grants, writing)
+                try Original(proven.key, proven.facts).touch(writing)
                 return done
             }
         }

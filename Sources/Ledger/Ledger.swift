@@ -31,6 +31,7 @@ public struct Ledger: Sendable {
     let figures = LedgerFigures()
     let news = LedgerNews()
     let errands = LedgerErrands()
+    let memo = EntitlementMemo()
     /// The redemptions of each account.
     let redemptions = SharedCommits<
         NotedRedemption, (redemption: LedgerRedemption, isNew: Bool)
@@ -124,7 +125,7 @@ public struct Ledger: Sendable {
     public func admitsToFigures(_ key: String) -> Bool { Self.isSame(key, metricsKey) }
 
     static func isSame(_ key: String, _ other: String) -> Bool {
-        let (given, right) = (Array(key.utf8), Array(other.utf8))
+        let (given, right) = (key.utf8, other.utf8)
         guard given.count == right.count, !right.isEmpty else { return false }
         var difference: UInt8 = 0
         for (one, other) in zip(given, right) { difference |= one ^ other }

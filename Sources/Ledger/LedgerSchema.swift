@@ -18,7 +18,10 @@ enum LedgerSchema {
         Migration(9, "an index of unclaimed periods", [unclaimedIndex]),
         Migration(10, "refunds taken back", reversalTables.flatMap(\.ddl)),
         Migration(11, "erasures under way", erasureTables.flatMap(\.ddl)),
+        Migration(
+            holdingsMigration, "holdings", holdingTables.flatMap(\.ddl), firstRows: holdingRows),
     ]
+    static let holdingsMigration = 12
 
     private static let firstTables = [
         accounts, purchases, redemptions, keys, .restores, .readiness,
@@ -26,14 +29,14 @@ enum LedgerSchema {
     private static let reversalTables = [refundReversals]
     static let tables =
         firstTables + grantTables + roads + access + accountTables + webhookTables
-        + reversalTables + erasureTables
+        + reversalTables + erasureTables + holdingTables
 
     /// The tables that a database has after a number of migrations, some of which made an
     /// index only.
     static func tables(after migrations: Int) -> [Table] {
         [
             firstTables, grantTables, roads, access, accountTables, webhookTables, [], [], [],
-            reversalTables, erasureTables,
+            reversalTables, erasureTables, holdingTables,
         ].prefix(migrations).flatMap(\.self)
     }
 

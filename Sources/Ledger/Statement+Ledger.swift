@@ -10,7 +10,7 @@ extension Statement {
             Accounts.all + Booked.all + Redemptions.all + Upkeep.all + Grants.all
             + Credits.all + History.all + Waiting.all + News.all + Forwards.all
             + APIKeys.all + Audit.all + Moves.all + Shares.all + Merges.all + PersonalData.all
-            + Webhooks.all
+            + Webhooks.all + Originals.all + Holdings.all
     }
 
     enum Accounts {

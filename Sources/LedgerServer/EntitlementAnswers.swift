@@ -17,7 +17,7 @@ enum EntitlementAnswers {
             account: try visit.account(), name: visit.call.query("entitlement"),
             environment: visit.call.query("environment"))
         do {
-            if let answer = try await wait.now() {
+            if let answer = try await wait.enough() {
                 wait.close()
                 return .response(try response(answer, visit.call))
             }
@@ -29,7 +29,7 @@ enum EntitlementAnswers {
     }
 
     static func now(_ visit: LedgerVisit) async throws -> Response {
-        let answer = try await visit.ledger.entitlements(
+        let answer = try await visit.ledger.entitlementsAnswer(
             account: try visit.account(), environment: visit.call.query("environment"))
         return try response(answer, visit.call)
     }
@@ -48,15 +48,16 @@ enum EntitlementAnswers {
     }
 
     /// 304 without a body, if the client has this answer already.
-    fileprivate static func response(
-        _ answer: AccountEntitlements, _ call: Call
-    ) throws -> Response {
-        let bytes = try Response.jsonBytes(answer)
-        let tag = "\"\(Fingerprint.of(bytes))\""
-        let isKnown = call.header("If-None-Match").map { EntityTag.matches($0, tag) } ?? false
+    static func response(_ answer: EntitlementsAnswer, _ call: Call) throws -> Response {
+        let text = try answer.text { answer in
+            let bytes = try Response.jsonBytes(answer)
+            return .init(bytes: bytes, tag: "\"\(Fingerprint.of(bytes))\"")
+        }
+        let isKnown =
+            call.request.headers[.ifNoneMatch].map { EntityTag.matches($0, text.tag) } ?? false
         var response: Response =
-            isKnown ? .empty(status: 304) : .bytes(bytes, type: "application/json")
-        response.headers[.eTag] = tag
+            isKnown ? .empty(status: 304) : .bytes(text.bytes, type: "application/json")
+        response.headers[.eTag] = text.tag
         response.headers[.cacheControl] = "private, no-cache"
         return response
     }
@@ -77,7 +78,7 @@ private final class WaitingForEntitlement: WaitingAnswer {
     func untilChanged() async throws { try await wait.untilEnough() }
     func end() { wait.end() }
     func answer() async throws -> Response {
-        try EntitlementAnswers.response(try await wait.answer(), call)
+        try EntitlementAnswers.response(try await wait.lastAnswer(), call)
     }
     func close() { wait.close() }
 }

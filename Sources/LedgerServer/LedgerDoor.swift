@@ -32,6 +32,11 @@ struct LedgerDoor: RequestHandler {
                         LedgerVisit(ledger: ledger, call: call, parts: parts, caller: caller))
                 })
         }
+        if route.pattern == EntitlementAnswers.pattern, Self.accountToken(call) == nil {
+            return MatchedRequest(pattern: route.pattern) {
+                try await entitlements(of: parts[0], call)
+            }
+        }
         return MatchedRequest(pattern: route.pattern, isOpen: route.access == .probe) {
             let caller = try await admit(call, to: route.access)
             return try await LedgerActor.$current.withValue(caller.actor) {
@@ -51,12 +56,12 @@ struct LedgerDoor: RequestHandler {
         case .merchant: return .server(try await server(call))
         case .app:
             let key = try await key(call)
-            if let token = call.header("Account-Token") {
+            if let token = Self.accountToken(call) {
                 let account = try await ledger.account(provenBy: token)
                 try accounts.take(account, at: now(call))
                 return .account(account)
             }
-            guard key?.scope != .app else { throw RequestMistake.accountTokenMissing }
+            try Self.checkNeedsNoToken(key)
             return .server(key?.actor ?? Self.command)
         case .metrics:
             guard let key = call.bearer else { throw RequestMistake.metricsKeyMissing }
@@ -76,18 +81,57 @@ struct LedgerDoor: RequestHandler {
         return key.actor
     }
 
+    /// Answers what the account of the path may use, without a token of the account. Servers
+    /// ask this most, so the key and the account are looked up together.
+    private func entitlements(of account: String, _ call: Call) async throws -> Response {
+        let environment = call.query("environment")
+        guard let text = try keyText(call) else {
+            return try EntitlementAnswers.response(
+                try await ledger.entitlementsAnswer(account: account, environment: environment),
+                call)
+        }
+        let answer = try await ledger.entitlementsAnswer(
+            account: account, environment: environment, key: text
+        ) { key in
+            try Self.checkNeedsNoToken(try admit(key, call))
+        }
+        return try EntitlementAnswers.response(answer, call)
+    }
+
+    private static func checkNeedsNoToken(_ key: AdmittedKey?) throws(RequestMistake) {
+        guard key?.scope != .app else { throw .accountTokenMissing }
+    }
+
     /// Returns the key of a call. Nil for that of this process.
     private func key(_ call: Call) async throws -> AdmittedKey? {
-        guard let text = call.bearer else { throw RequestMistake.ledgerKeyMissing }
-        guard !ledger.admitsToFigures(text) else { throw RequestMistake.ledgerKeyOfFigures }
-        guard !ledger.admits(text) else { return nil }
-        guard let key = try await ledger.admittedKey(text) else {
+        guard let text = try keyText(call) else { return nil }
+        return try admit(try await ledger.admittedKey(text), call)
+    }
+
+    /// Returns the text of a call's key, which is not looked up yet. Nil for that of this
+    /// process.
+    private func keyText(_ call: Call) throws(RequestMistake) -> String? {
+        guard let text = call.bearer else { throw .ledgerKeyMissing }
+        guard !ledger.admitsToFigures(text) else { throw .ledgerKeyOfFigures }
+        return ledger.admits(text) ? nil : text
+    }
+
+    /// `key`: nil if the call's key is none.
+    private func admit(_ key: AdmittedKey?, _ call: Call) throws -> AdmittedKey {
+        guard let key else {
             try noteWrongKey(call)
             throw RequestMistake.ledgerKeyWrong
         }
         try keys.take(key.keyID, at: now(call))
         return key
     }
+
+    private static func accountToken(_ call: Call) -> String? {
+        tokenField.flatMap { call.request.headers[$0] }
+    }
+
+    /// Checked once, not for each request.
+    private static let tokenField = HTTPFields.Element.Name("Account-Token")
 
     private func noteWrongKey(_ call: Call) throws {
         try wrongKeys.note(call.approach.client.map { "\($0)" }, at: now(call))

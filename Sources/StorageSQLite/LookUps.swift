@@ -32,13 +32,25 @@ final class LookUps: Sendable {
     /// Returns nil if a reading thread must do it: every connection is in use, cannot be
     /// opened or would wait for a lock, or this is closed. The closure may have run then.
     func run<Answer>(_ body: (any Reading) throws -> Answer) throws -> Answer? {
+        try using { try $0.read(options.observer, body) }
+    }
+
+    private func using<Answer>(
+        _ look: (LookUpConnection) throws -> Answer
+    ) throws -> Answer? {
         guard let connection = take() else { return nil }
         defer { giveBack(connection) }
         do {
-            return try connection.read(options.observer, body)
+            return try look(connection)
         } catch let fault as StorageFault where fault.code == .busy {
             return nil
         }
+    }
+
+    /// Returns the rows of one statement, or nil as ``run(_:)`` does. A statement sees one
+    /// state of the database by itself.
+    func find(_ statement: PortStatement, _ values: [SQLValue]) throws -> [PortRow]? {
+        try using { try $0.find(options.observer, statement, values) }
     }
 
     /// Waits for no look-up: one that runs closes its own connection.
@@ -103,6 +115,16 @@ private final class LookUpConnection: @unchecked Sendable {
         } catch {
             connection.rollBack()
             throw error
+        }
+    }
+
+    func find(
+        _ observer: (any StorageObserver)?, _ statement: PortStatement, _ values: [SQLValue]
+    ) throws -> [PortRow] {
+        try connection.readingAlone {
+            let transaction = SQLiteTransaction(connection, observer, isReading: true)
+            defer { transaction.end() }
+            return try transaction.query(statement, values)
         }
     }
 

@@ -89,7 +89,18 @@ final class SQLiteConnection {
 
     func beginReading() throws(StorageFault) {
         try run(Verb.beginReading)
+        beginMeasuring()
+    }
+
+    private func beginMeasuring() {
         endsAt = limit.map { $0.clock() + $0.milliseconds }
+    }
+
+    /// Reads by one statement, which needs no transaction around it.
+    func readingAlone<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+        beginMeasuring()
+        defer { endsAt = nil }
+        return try body()
     }
 
     /// Ends a read. Its answer is valid, even if it took too long.

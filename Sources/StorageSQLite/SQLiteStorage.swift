@@ -22,7 +22,7 @@ public final class SQLiteStorage: Storage {
     /// Nil in memory, which has one connection.
     private let reads: Lane?
     /// Nil in memory.
-    private let lookUps: LookUps?
+    let lookUps: LookUps?
 
     /// Opens a file, or memory if `file` is nil. Creates the file and its
     /// folder with modes 0600 and 0700. Verifies `synchronous=FULL` of a file

@@ -47,8 +47,12 @@ extension Book {
 
     /// The names of the entitlements that are active.
     func active(_ account: String = "blob") async throws -> [String] {
-        try await ledger.entitlements(account: account).entitlements
-            .filter(\.isActive).map(\.name)
+        let told = try await ledger.entitlements(account: account)
+        let place = try #require(Environment(named: told.environment))
+        // What was remembered is what the books say.
+        let read = try await ledger.read(of: account, in: place).known
+        #expect(told == read.answer(at: ledger.ports.wall.now).entitlements)
+        return told.entitlements.filter(\.isActive).map(\.name)
     }
 
     /// Sentences about books that differ from their entries or their grants.

@@ -67,7 +67,14 @@ import Testing
             },
             "spend": try await cost { try await granting.spend("spend-\($0)", 1) },
             "spend again": try await cost { _ in try await granting.spend("spend-1", 1) },
-            "entitlements": try await cost { _ in _ = try await granting.active() },
+            "entitlements": try await cost { _ in
+                _ = try await granting.ledger.entitlements(account: "blob")
+            },
+            "entitlements after a change": try await cost {
+                try await granting.prove(30 + $0, account: "blob")
+                counter.reset()
+                _ = try await granting.ledger.entitlements(account: "blob")
+            },
             "balances": try await cost { _ in _ = try await granting.balance() },
             "refund": try await cost {
                 try await granting.prove(20 + $0, account: nil, signed: 3, revoked: 2)
@@ -76,18 +83,19 @@ import Testing
 
         #expect(
             costs == [
-                "take": "7 trips, 5 statements, 1 commits",
+                "take": "7 trips, 6 statements, 1 commits",
                 "take again": "2 trips, 1 statements, 0 commits",
                 "redeem": "3 trips, 5 statements, 1 commits",
                 // A commit in which nothing is written waits for nothing.
                 "redeem again": "2 trips, 1 statements, 1 commits",
                 "unspent": "2 trips, 1 statements, 0 commits",
-                "notification": "7 trips, 6 statements, 1 commits",
-                "take with two grants": "11 trips, 10 statements, 1 commits",
-                "refund": "10 trips, 9 statements, 1 commits",
+                "notification": "7 trips, 7 statements, 1 commits",
+                "take with two grants": "11 trips, 12 statements, 1 commits",
+                "refund": "10 trips, 10 statements, 1 commits",
                 "spend": "3 trips, 6 statements, 1 commits",
                 "spend again": "2 trips, 1 statements, 1 commits",
                 "entitlements": "1 trips, 1 statements, 0 commits",
+                "entitlements after a change": "3 trips, 3 statements, 0 commits",
                 "balances": "1 trips, 1 statements, 0 commits",
             ])
         await database.close()

@@ -24,12 +24,12 @@ import Testing
         _ lines: [Substring], mayStand: Bool = true
     ) throws -> [EntitlementFact] {
         let facts = try lines.map { try fact($0) }
-        let lives = Dictionary(grouping: facts, by: \.subscription).mapValues { facts in
+        let lives = Dictionary(grouping: facts, by: \.original).mapValues { facts in
             SubscriptionLife(facts.map(period), mayStand: mayStand)
         }
         return facts.filter { $0.name == "pro" }.map { fact in
             var fact = fact
-            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? fact.fate
+            fact.fate = lives[fact.original]?.fate(of: fact.transactionID) ?? fact.fate
             return fact
         }
     }
@@ -59,7 +59,7 @@ import Testing
         return EntitlementFact(
             name: words.contains("other") ? "other" : "pro", lasting: lasting,
             onReversal: words.contains("keep") ? .keep : .remove, transactionID: words[0],
-            subscription: value("of") ?? words[0], productID: value("product") ?? "p",
+            original: value("of") ?? words[0], productID: value("product") ?? "p",
             quantity: value("x").flatMap(Int.init) ?? 1,
             purchasedAt: try #require(instant("bought")), expiresAt: instant("until"),
             isUpgraded: words.contains("upgraded"), graceUntil: instant("grace-until"),

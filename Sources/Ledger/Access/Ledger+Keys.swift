@@ -117,12 +117,7 @@ extension Ledger {
     public func admittedKey(_ key: String) async throws -> AdmittedKey? {
         let values: [SQLValue] = [.text(LedgerKeyText.digest(key))]
         let row = try await storage.find(Statement.APIKeys.byDigest, values).first
-        guard let row else { return nil }
-        guard let scope = LedgerKeyScope(rawValue: try row.text("scope")) else {
-            throw StorageFault(.malformedRow, "a key has no scope")
-        }
-        return AdmittedKey(
-            keyID: try row.text("key_id"), name: try row.text("name"), scope: scope)
+        return try row.map { try AdmittedKey($0) }
     }
 
     /// Converts the key of the door that earlier versions kept in the clear: its digest
@@ -138,6 +133,15 @@ extension Ledger {
             try writing.execute(Statement.APIKeys.insert, values)
             try writing.execute(Statement.APIKeys.removeDoor, door)
         }
+    }
+}
+
+extension AdmittedKey {
+    init(_ row: Row) throws {
+        guard let scope = LedgerKeyScope(rawValue: try row.text("scope")) else {
+            throw StorageFault(.malformedRow, "a key has no scope")
+        }
+        self.init(keyID: try row.text("key_id"), name: try row.text("name"), scope: scope)
     }
 }
 

@@ -134,6 +134,9 @@ extension Ledger {
         try writing.execute(Statement.Merges.removeProofs, [.text(from)])
         try writing.execute(Statement.Merges.move, both)
         try writing.execute(Statement.Merges.insert, both + [.integer(now.milliseconds)])
+        try writing.execute(Statement.Holdings.copy, both)
+        try writing.execute(Statement.Originals.touchAll, [.text(from)])
+        try writing.execute(Statement.Holdings.removeAll, [.text(from)])
         return (AccountMerge(account: from, into: into, mergedDate: now), true)
     }
 }

@@ -124,6 +124,9 @@ extension Ledger {
             }
             try writing.execute(Statement.Merges.removeProofs, [.text(old)])
             try writing.execute(Statement.Shares.removeAll, [.text(old)])
+            try writing.execute(Statement.Holdings.copy, [.text(old), .text(new)])
+            try writing.execute(Statement.Originals.touchAll, [.text(old)])
+            try writing.execute(Statement.Holdings.removeAll, [.text(old)])
             try writing.execute(Statement.Webhooks.ofAccount, [.text(old)])
             try writing.execute(Statement.Merges.remove, [.text(old)])
             try writing.execute(PersonalData.removeAccount, [.text(old)])

@@ -205,7 +205,10 @@ struct RestoreWish: Sendable {
                     LedgerSchema.shares.row(
                         key.columns,
                         ["account": .text(account), "shared_at": .integer(now.milliseconds)]))
-            case .transferred: try move(plan, from: owner, revision, writing)
+                try gain(plan.purchase, writing)
+            case .transferred:
+                try move(plan, from: owner, revision, writing)
+                try gain(plan.purchase, writing)
             case .claimed, .owned, .kept: break
             }
             return plan
@@ -237,6 +240,13 @@ struct RestoreWish: Sendable {
         }
         try writing.execute(Statement.Moves.grants, key.values + [.text(account)])
         try writing.execute(Statement.Shares.remove, [.text(account)] + key.values)
+    }
+
+    /// The account has a part in the entitlements of a purchase from now on.
+    private func gain(_ purchase: BookedPurchase, _ writing: any Writing) throws {
+        let original = Original(key, purchase.facts)
+        try original.add(to: account, writing)
+        try original.touch(writing)
     }
 
     private func refused(

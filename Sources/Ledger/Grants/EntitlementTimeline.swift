@@ -8,9 +8,9 @@ struct EntitlementFact: Hashable, Sendable {
     let lasting: Grant.Lasting
     let onReversal: Grant.Reversal
     let transactionID: String
-    /// Identifies the subscription: store, app and original transaction. Two stores may
-    /// give one number.
-    let subscription: String
+    /// Identifies the subscription or the single purchase: store, app and original
+    /// transaction. Two stores may give one number.
+    let original: String
     let productID: String
     let quantity: Int
     let purchasedAt: Timestamp

@@ -10,7 +10,7 @@ import Synchronization
 public struct EntitlementWait: Sendable {
     /// What is read while it waits.
     struct State: Sendable {
-        let answer: AccountEntitlements
+        let answer: EntitlementsAnswer
         let isEnough: Bool
         /// When the next entitlement begins by its date. Nil if none does.
         let nextStart: Timestamp?
@@ -36,7 +36,10 @@ public struct EntitlementWait: Sendable {
     }
 
     /// Returns the entitlements if they are what is waited for.
-    public func now() async throws -> AccountEntitlements? {
+    public func now() async throws -> AccountEntitlements? { try await enough()?.entitlements }
+
+    /// The same with the place for a server's text.
+    package func enough() async throws -> EntitlementsAnswer? {
         let state = try await read()
         guard !state.isEnough else { return state.answer }
         alarm.set(state.nextStart) { [ticket] in ticket.wake() }
@@ -46,7 +49,7 @@ public struct EntitlementWait: Sendable {
     /// Returns once they are what is waited for, or when the wait was ended.
     public func untilEnough() async throws {
         while await ticket.wait() {
-            if try await now() != nil { return }
+            if try await enough() != nil { return }
         }
     }
 
@@ -54,7 +57,12 @@ public struct EntitlementWait: Sendable {
     public func end() { ticket.end() }
 
     /// Returns the entitlements after the wait.
-    public func answer() async throws -> AccountEntitlements { try await read().answer }
+    public func answer() async throws -> AccountEntitlements {
+        try await lastAnswer().entitlements
+    }
+
+    /// The same with the place for a server's text.
+    package func lastAnswer() async throws -> EntitlementsAnswer { try await read().answer }
 
     /// Nothing waits any more.
     public func close() {
@@ -113,12 +121,15 @@ extension Ledger {
         let environment = try self.environment(environment)
         news.listen(to: storage)
         return EntitlementWait(account: account, news: news, alarm: StartAlarm(ports)) {
-            let known = try await timelines(account, environment)
-            let answer = entitlements(known, of: account, in: environment)
-            let wanted = known.filter { (name ?? $0.timeline.name) == $0.timeline.name }
+            let known = try await known(of: account, in: environment)
+            let now = ports.wall.now
+            let answer = known.answer(at: now)
+            let wanted = known.judged(at: now).filter {
+                (name ?? $0.timeline.name) == $0.timeline.name
+            }
             return EntitlementWait.State(
                 answer: answer,
-                isEnough: answer.entitlements.contains {
+                isEnough: answer.entitlements.entitlements.contains {
                     $0.isActive && (name ?? $0.name) == $0.name
                 },
                 nextStart: wanted.compactMap(\.nextStart).min())

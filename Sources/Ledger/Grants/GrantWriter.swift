@@ -14,7 +14,8 @@ struct GrantWriter: Sendable {
     let now: Timestamp
 
     /// Grants what its product gives if it has granted nothing, then brings credits in line
-    /// with the purchase's fate. The account's line is locked. Returns the number of new grants.
+    /// with the purchase's fate. The account's line is locked. Returns the number of new grants,
+    /// after which the caller touches the purchase's ``Original``.
     @discardableResult
     func settle(
         _ purchase: BookedPurchase, hasNewFate: Bool, _ writing: any Writing
@@ -53,7 +54,10 @@ struct GrantWriter: Sendable {
                 "granted_at": .integer(now.milliseconds),
             ])
         guard try writing.first(Statement.Grants.insert, row) != nil else { return false }
-        guard amount > 0 else { return true }
+        guard amount > 0 else {
+            try Original(purchase.key, purchase.facts).add(to: account, writing)
+            return true
+        }
         try CreditEntry.post(
             .grant, .grant(amount), to: book(grant.name, purchase, account),
             for: .purchase(purchase.key), at: now, writing)

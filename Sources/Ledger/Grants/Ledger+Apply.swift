@@ -65,7 +65,10 @@ extension Ledger {
                 return (0, nil)
             }
             let granted = try writer.settle(purchase, hasNewFate: false, writing)
-            if granted > 0 { try note?.write(writing) }
+            if granted > 0 {
+                try note?.write(writing)
+                try Original(purchase.key, purchase.facts).touch(writing)
+            }
             return (granted, purchase.account)
         }
         if granted > 0 { news.tell(account, storage) }

@@ -11,8 +11,9 @@ extension Ledger {
     static let signedSeconds = 3 * 86_400
     static let signedSecondsMax = 31 * 86_400
 
-    /// Returns every entitlement that an account has, had or will have. It is one
-    /// read by an index.
+    /// Returns every entitlement that an account has, had or will have. It is one read by an
+    /// index, which shows whether what this process knows of the account is still true, and
+    /// a second one if it is not.
     ///
     /// The time is the ledger's wall clock. In a sandbox, whose store may have
     /// moved its clock ahead, it is at least the date of the newest signature among
@@ -21,18 +22,42 @@ extension Ledger {
     public func entitlements(
         account: String, environment: String? = nil
     ) async throws -> AccountEntitlements {
-        let account = try Edge.account(account)
-        let environment = try self.environment(environment)
-        return entitlements(
-            try await timelines(account, environment), of: account, in: environment)
+        try await entitlementsAnswer(account: account, environment: environment).entitlements
     }
 
-    func entitlements(
-        _ known: [JudgedTimeline], of account: String, in environment: Environment
-    ) -> AccountEntitlements {
-        AccountEntitlements(
-            account: account, environment: environment.rawValue,
-            entitlements: known.wires)
+    /// The same with the place for the text that a server makes of it. Refusals as for
+    /// ``entitlements(account:environment:)``.
+    package func entitlementsAnswer(
+        account: String, environment: String? = nil
+    ) async throws -> EntitlementsAnswer {
+        let known = try await known(
+            of: try Edge.account(account), in: try self.environment(environment))
+        return known.answer(at: ports.wall.now)
+    }
+
+    /// The same for the caller who has presented a key, in one look-up with that key. The
+    /// answer is made only after `admit` has let the caller in.
+    package func entitlementsAnswer(
+        account: String, environment: String?, key: String,
+        admit: (AdmittedKey?) throws -> Void
+    ) async throws -> EntitlementsAnswer {
+        let asked = Result { () throws(LedgerRefusal) in
+            (try Edge.account(account), try self.environment(environment))
+        }
+        guard case .success((let account, let environment)) = asked,
+            places(of: account, in: environment).count == 1
+        else {
+            try admit(try await admittedKey(key))
+            let (account, environment) = try asked.get()
+            return try await known(of: account, in: environment).answer(at: ports.wall.now)
+        }
+        let rows = try await storage.find(
+            Statement.Holdings.opened,
+            [.text(account), .text(environment.rawValue), .text(LedgerKeyText.digest(key))])
+        let row = try rows.first { try $0.optionalText("key_id") != nil }
+        try admit(try row.map { try AdmittedKey($0) })
+        let marks = [try OriginalMarks(rows)]
+        return try await known(of: account, in: environment, marks).answer(at: ports.wall.now)
     }
 
     /// Returns whether an account has an entitlement, and why. Refusals as for
@@ -43,7 +68,8 @@ extension Ledger {
         let account = try Edge.account(account)
         let name = try Edge.text(entitlement, "entitlement")
         let environment = try self.environment(environment)
-        let known = try await timelines(account, environment).filter { $0.timeline.name == name }
+        let known = try await known(of: account, in: environment).judged(at: ports.wall.now)
+            .filter { $0.timeline.name == name }
         let wire = known.wires.first
         let products = configuration.grants.products.filter { _, grants in
             grants.contains { $0.kindWord == GrantKind.entitlement && $0.name == name }
@@ -99,37 +125,58 @@ extension Ledger {
         ])
     }
 
-    /// The timelines of an account, each with the time by which it is judged. Of a tester,
-    /// those of production come first.
-    func timelines(
-        _ account: String, _ environment: Environment
-    ) async throws -> [JudgedTimeline] {
-        let testers = configuration.accounts.sandboxTesters
-        guard environment == .production, testers.contains(AccountName(account)) else {
-            let rows = try await storage.find(
-                Statement.Grants.entitlements,
-                [.text(account), .text(environment.rawValue)])
-            return try judged(rows, in: environment)
+    /// What the books say about the entitlements of an account.
+    func known(
+        of account: String, in environment: Environment
+    ) async throws -> KnownEntitlements {
+        var marks: [OriginalMarks] = []
+        for place in places(of: account, in: environment) {
+            marks.append(
+                try OriginalMarks(
+                    try await storage.find(
+                        Statement.Holdings.marks, [.text(account), .text(place.rawValue)])))
         }
-        let both = [environment, Environment.sandbox]
-        let found = try await storage.lookUp { reading in
-            try both.map { environment in
-                try reading.query(
-                    Statement.Grants.entitlements,
-                    [.text(account), .text(environment.rawValue)])
-            }
-        }
-        return try zip(found, both).flatMap { try judged($0, in: $1) }
+        return try await known(of: account, in: environment, marks)
     }
 
-    private func judged(_ rows: [Row], in environment: Environment) throws -> [JudgedTimeline] {
-        let isProduction = environment == .production
-        let own = try EntitlementFact.all(rows, mayStand: !isProduction)
-        var now = ports.wall.now
-        if !isProduction { now = own.reduce(now) { max($0, $1.signedAt) } }
-        return EntitlementTimeline.all(own.map(\.fact)).map {
-            JudgedTimeline(timeline: $0, now: now)
+    /// The same if the marks were read before.
+    private func known(
+        of account: String, in environment: Environment, _ marks: [OriginalMarks]
+    ) async throws -> KnownEntitlements {
+        if let known = memo.find(account, environment, marks, at: ports.wall.now) {
+            return known
         }
+        let (known, isMarked) = try await read(of: account, in: environment)
+        if isMarked { memo.keep(known) }
+        return known
+    }
+
+    /// The same as the books say it now. `isMarked`: whether its marks show when that changes.
+    func read(
+        of account: String, in environment: Environment
+    ) async throws -> (known: KnownEntitlements, isMarked: Bool) {
+        let now = ports.wall.now
+        let places = places(of: account, in: environment)
+        let found = try await storage.lookUp { reading in
+            try places.map { place in
+                let values: [SQLValue] = [.text(account), .text(place.rawValue)]
+                return try reading.queryAll([
+                    (Statement.Holdings.marks, values), (Statement.Grants.entitlements, values),
+                ])
+            }
+        }
+        let read = try zip(places, found).map { try EntitlementFact.read($1, in: $0) }
+        let known = KnownEntitlements(
+            account: account, environment: environment, parts: read.map(\.part), readAt: now)
+        return (known, read.allSatisfy(\.isMarked))
+    }
+
+    /// Where to look for an account's entitlements. A tester has in production also those of
+    /// the sandbox, after production's.
+    private func places(of account: String, in environment: Environment) -> [Environment] {
+        let testers = configuration.accounts.sandboxTesters
+        return environment == .production && testers.contains(AccountName(account))
+            ? [environment, .sandbox] : [environment]
     }
 }
 
@@ -155,37 +202,54 @@ extension [JudgedTimeline] {
 }
 
 extension EntitlementFact {
-    /// The facts of rows of ``Statement/Grants/entitlements``, with the dates of their
-    /// signatures. `mayStand`: whether the store's clock may stand.
-    fileprivate static func all(
+    /// What the rows of ``Statement/Holdings/marks`` and ``Statement/Grants/entitlements`` say,
+    /// and whether the marks name each original that has something to do with it. A server of
+    /// a version without marks may have booked one.
+    fileprivate static func read(
+        _ rows: [[Row]], in environment: Environment
+    ) throws -> (part: KnownEntitlements.Part, isMarked: Bool) {
+        let isProduction = environment == .production
+        let (facts, signedAt) = try all(rows[1], mayStand: !isProduction)
+        let part = KnownEntitlements.Part(
+            marks: try OriginalMarks(rows[0]), timelines: EntitlementTimeline.all(facts),
+            signedAt: isProduction ? nil : signedAt)
+        return (part, facts.allSatisfy { part.marks.contains($0.original) })
+    }
+
+    /// The facts of rows, with the newest date of their signatures. `mayStand`: whether the
+    /// store's clock may stand.
+    private static func all(
         _ rows: [Row], mayStand: Bool
-    ) throws -> [(fact: EntitlementFact, signedAt: Timestamp)] {
+    ) throws -> (facts: [EntitlementFact], signedAt: Timestamp?) {
         var periods: [String: Set<SubscriptionLife.Period>] = [:]
         // A subscription is listed for each of its periods that was shared.
-        var facts: [(fact: EntitlementFact, signedAt: Timestamp)] = []
+        var facts: [EntitlementFact] = []
         var known: Set<EntitlementFact> = []
+        var signedAt: Timestamp?
         for row in rows {
             if try row.optionalText("name") == nil {
-                periods[try subscription(row), default: []].insert(try .init(row))
+                periods[try original(row), default: []].insert(try .init(row))
             } else {
                 let fact = try EntitlementFact(row)
-                let signedAt = Timestamp(milliseconds: try row.integer("signed_at"))
-                if known.insert(fact).inserted { facts.append((fact, signedAt)) }
+                let date = Timestamp(milliseconds: try row.integer("signed_at"))
+                signedAt = max(signedAt ?? date, date)
+                if known.insert(fact).inserted { facts.append(fact) }
             }
         }
         let lives = periods.mapValues { SubscriptionLife(Array($0), mayStand: mayStand) }
-        return facts.map { fact, signedAt in
-            var fact = fact
+        for place in facts.indices {
             // What is no subscription has no other periods, whatever it grants.
-            fact.fate = lives[fact.subscription]?.fate(of: fact.transactionID) ?? .ofTheOnlyOne
-            return (fact, signedAt)
+            let fact = facts[place]
+            facts[place].fate =
+                lives[fact.original]?.fate(of: fact.transactionID) ?? .ofTheOnlyOne
         }
+        return (facts, signedAt)
     }
 
-    private static func subscription(_ row: Row) throws -> String {
+    /// As ``Statement/Holdings/marks`` names it.
+    private static func original(_ row: Row) throws -> String {
         try [
-            row.text("root"), row.text("environment"), row.text("bundle_id"),
-            row.text("original_transaction_id"),
+            row.text("root"), row.text("bundle_id"), row.text("original_transaction_id"),
         ].joined(separator: " ")
     }
 
@@ -207,7 +271,7 @@ extension EntitlementFact {
         name = try row.text("name")
         onReversal = policy
         transactionID = try row.text("transaction_id")
-        subscription = try Self.subscription(row)
+        original = try Self.original(row)
         productID = try row.text("product_id")
         quantity = Int(try row.integer("quantity"))
         purchasedAt = Timestamp(milliseconds: try row.integer("purchased_at"))
