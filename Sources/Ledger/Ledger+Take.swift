@@ -152,6 +152,13 @@ struct Booking: Sendable {
     /// more round is enough if the purchase was assigned to an account, or moved,
     /// between the first read and the write.
     func write(_ writing: any Writing) throws -> BookedPurchase {
+        let booked = try writeRows(writing)
+        try Original(proven.key, proven.facts).touch(writing)
+        return booked
+    }
+
+    /// The same, after which the caller touches the purchase's ``Original``.
+    func writeRows(_ writing: any Writing) throws -> BookedPurchase {
         var heir: String?
         for _ in 0..<3 {
             let known = try Self.find(proven.key, writing, at: recordedAt)
@@ -180,7 +187,6 @@ struct Booking: Sendable {
                         event, account: done.account, done.wire, at: recordedAt, writing)
                 }
                 try claimOtherPeriods(of: done, revision, grants, writing)
-                try Original(proven.key, proven.facts).touch(writing)
                 return done
             }
         }

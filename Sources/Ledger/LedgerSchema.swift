@@ -18,10 +18,8 @@ enum LedgerSchema {
         Migration(9, "an index of unclaimed periods", [unclaimedIndex]),
         Migration(10, "refunds taken back", reversalTables.flatMap(\.ddl)),
         Migration(11, "erasures under way", erasureTables.flatMap(\.ddl)),
-        Migration(
-            holdingsMigration, "holdings", holdingTables.flatMap(\.ddl), firstRows: holdingRows),
+        Migration(12, "holdings", holdingTables.flatMap(\.ddl)),
     ]
-    static let holdingsMigration = 12
 
     private static let firstTables = [
         accounts, purchases, redemptions, keys, .restores, .readiness,

@@ -10,19 +10,16 @@ public struct Migration: Hashable, Sendable {
     public let statements: [String]
     /// Statements that run after the others, in the same commit. The checksum
     /// does not cover them: they write rows that a new database has from its
-    /// first moment, or that follow from other rows.
-    public var firstRows: [String]
+    /// first moment.
+    public var firstRows: [String] = []
     /// A 64-bit FNV-1a hash of name and statements, in hexadecimal. It detects
     /// an accidental edit, not an attack.
     public let checksum: String
 
-    public init(
-        _ number: Int, _ name: String, _ statements: [String], firstRows: [String] = []
-    ) {
+    public init(_ number: Int, _ name: String, _ statements: [String]) {
         self.number = number
         self.name = name
         self.statements = statements
-        self.firstRows = firstRows
         checksum = Self.checksum([name] + statements)
     }
 

@@ -97,7 +97,11 @@ final class SQLiteConnection {
     }
 
     /// Reads by one statement, which needs no transaction around it.
-    func readingAlone<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+    func readingAlone<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        // It would see the state at which that transaction began.
+        guard !isInTransaction else {
+            throw StorageFault(.engine, "a look-up has left its transaction open")
+        }
         beginMeasuring()
         defer { endsAt = nil }
         return try body()

@@ -67,6 +67,49 @@ import Testing
         }
     }
 
+    /// Entitlements are looked up with the key.
+    @Test func `the key counts before what is asked, at each address alike`() async throws {
+        try await Served.with { served in
+            let server = try await key(served, "server")
+            let revoked = try await key(served, "server")
+            _ = try await served.ledger.revokeKey(revoked.keyId)
+            let keys = [
+                "own": served.ledger.accessKey, "server": server.key, "revoked": revoked.key,
+                "wrong": "ledger-server-wrong", "metrics": served.ledger.metricsKey,
+                "app": try await key(served, "app").key,
+            ]
+            try await take(served, 1, "blob")
+            let questions = [
+                "good": ("blob", ""), "environment": ("blob", "environment=nowhere"),
+                "account": (String(repeating: "a", count: 256), ""),
+            ]
+            var answers: [String: Set<String>] = [:]
+            for (name, key) in keys {
+                for (question, (account, query)) in questions {
+                    for path in ["entitlements?", "entitlements?wait=0&", "entitlements/pro?"] {
+                        let (response, body) = try await served.ask(
+                            "GET", "\(Self.accounts)/\(account)/\(path)\(query)", key: key)
+                        answers["\(name) \(question)", default: []].insert(
+                            "\(response.statusCode) \(Self.code(body) ?? "-")")
+                    }
+                }
+            }
+            for key in ["own", "server"] {
+                #expect(answers["\(key) good"] == ["200 -"])
+                #expect(answers["\(key) account"] == ["400 textInvalid"])
+                #expect(answers["\(key) environment"]?.count == 1)
+                #expect(answers["\(key) environment"]?.first?.hasPrefix("4") == true)
+            }
+            for question in questions.keys {
+                #expect(answers["revoked \(question)"] == ["401 keyWrong"])
+                #expect(answers["wrong \(question)"] == ["401 keyWrong"])
+                #expect(answers["app \(question)"] == ["401 accountTokenMissing"])
+                #expect(answers["metrics \(question)"]?.count == 1)
+                #expect(answers["metrics \(question)"]?.first?.hasPrefix("40") == true)
+            }
+        }
+    }
+
     @Test func `an app presents proofs for its own account only`() async throws {
         try await Served.with { served in
             let app = try await key(served, "app").key

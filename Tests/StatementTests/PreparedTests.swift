@@ -124,7 +124,6 @@ import Testing
             Statement.Restores.registryReferences + Statement.Restores.realmReferences
         let checks =
             (restores + Statement.Upkeep.references).map(\.statement) + PersonalData.exports
-            + Statement.Upkeep.holdings
         let imported = Statement.Catalogues.imported.dropLast()
         let cleared =
             Statement.Resets.clear + Statement.Clearing.deletions

@@ -125,6 +125,7 @@ extension Ledger {
             try MovedCredits(row).move(from: from, to: into, at: now, writing)
         }
         let both: [SQLValue] = [.text(from), .text(into)]
+        let originals = try Original.move(from: from, to: into, writing)
         try writing.execute(Statement.Moves.allPurchases, both + [.integer(revision)])
         try writing.execute(Statement.Moves.allGrants, both)
         try writing.execute(Statement.Shares.move, both)
@@ -134,9 +135,7 @@ extension Ledger {
         try writing.execute(Statement.Merges.removeProofs, [.text(from)])
         try writing.execute(Statement.Merges.move, both)
         try writing.execute(Statement.Merges.insert, both + [.integer(now.milliseconds)])
-        try writing.execute(Statement.Holdings.copy, both)
-        try writing.execute(Statement.Originals.touchAll, [.text(from)])
-        try writing.execute(Statement.Holdings.removeAll, [.text(from)])
+        try Original.touch(originals, writing)
         return (AccountMerge(account: from, into: into, mergedDate: now), true)
     }
 }

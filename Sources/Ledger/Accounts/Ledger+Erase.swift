@@ -115,7 +115,9 @@ extension Ledger {
     private static func erase(
         _ names: [(old: String, new: String)], _ writing: any Writing
     ) throws {
+        var originals: Set<Original> = []
         for (old, new) in names {
+            originals.formUnion(try Original.move(from: old, to: new, writing))
             try writing.execute(
                 PersonalData.insertAccount,
                 LedgerSchema.accounts.row(["account": .text(new), "revision": .integer(1)]))
@@ -124,14 +126,12 @@ extension Ledger {
             }
             try writing.execute(Statement.Merges.removeProofs, [.text(old)])
             try writing.execute(Statement.Shares.removeAll, [.text(old)])
-            try writing.execute(Statement.Holdings.copy, [.text(old), .text(new)])
-            try writing.execute(Statement.Originals.touchAll, [.text(old)])
-            try writing.execute(Statement.Holdings.removeAll, [.text(old)])
             try writing.execute(Statement.Webhooks.ofAccount, [.text(old)])
             try writing.execute(Statement.Merges.remove, [.text(old)])
             try writing.execute(PersonalData.removeAccount, [.text(old)])
             try writing.execute(PersonalData.beginErasure, [.text(new)])
         }
+        try Original.touch(originals, writing)
     }
 
     /// Deletes the contents of the notifications about some purchases. Returns how many it

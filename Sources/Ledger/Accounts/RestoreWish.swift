@@ -188,11 +188,19 @@ struct RestoreWish: Sendable {
     /// lines of both accounts, books what the store has signed, decides, and writes.
     /// Refusals: `purchaseContradicts`, `accountMerged`, and as for ``plan(_:)``.
     func carryOut(_ writing: any Writing) throws -> RestorePlan {
+        let plan = try change(writing)
+        try original.touch(writing)
+        return plan
+    }
+
+    private var original: Original { Original(key, booking.proven.facts) }
+
+    private func change(_ writing: any Writing) throws -> RestorePlan {
         for _ in 0..<3 {
             let owner = try booking.holder(writing)
             let revision =
                 try Merges.lock([owner, account], writing)[AccountName(account)] ?? 0
-            guard try booking.write(writing).account.isSame(as: owner) else { continue }
+            guard try booking.writeRows(writing).account.isSame(as: owner) else { continue }
             try Merges.refuse(account, writing)
             let plan = try plan(writing)
             guard plan.purchase.account.isSame(as: owner) else { continue }
@@ -205,10 +213,10 @@ struct RestoreWish: Sendable {
                     LedgerSchema.shares.row(
                         key.columns,
                         ["account": .text(account), "shared_at": .integer(now.milliseconds)]))
-                try gain(plan.purchase, writing)
+                try original.add(to: account, writing)
             case .transferred:
                 try move(plan, from: owner, revision, writing)
-                try gain(plan.purchase, writing)
+                try original.add(to: account, writing)
             case .claimed, .owned, .kept: break
             }
             return plan
@@ -221,7 +229,7 @@ struct RestoreWish: Sendable {
     private func claim(_ writing: any Writing) throws -> RestorePlan {
         var claiming = booking
         claiming.account = account
-        _ = try claiming.write(writing)
+        _ = try claiming.writeRows(writing)
         return RestorePlan(
             outcome: .claimed, purchase: try purchase(writing),
             entitlements: try entitlements(writing), credits: try credits(writing),
@@ -240,13 +248,6 @@ struct RestoreWish: Sendable {
         }
         try writing.execute(Statement.Moves.grants, key.values + [.text(account)])
         try writing.execute(Statement.Shares.remove, [.text(account)] + key.values)
-    }
-
-    /// The account has a part in the entitlements of a purchase from now on.
-    private func gain(_ purchase: BookedPurchase, _ writing: any Writing) throws {
-        let original = Original(key, purchase.facts)
-        try original.add(to: account, writing)
-        try original.touch(writing)
     }
 
     private func refused(

@@ -73,11 +73,6 @@ public enum LedgerRestore {
                     Statement.Upkeep.references(
                         after: contents.databases.first?.steps.count ?? 0),
                     in: storage, LedgerBackup.database)
-                try await storage.write { writing in
-                    for statement in Statement.Upkeep.following(contents) {
-                        try writing.execute(statement, [])
-                    }
-                }
             } catch {
                 guard let fault = strange(error, path) else { throw error }
                 if wasUnfinished != true { try await undo(storage, dialect, delete) }

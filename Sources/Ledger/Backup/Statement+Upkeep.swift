@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Archive
 import Storage
 
 extension Statement {
@@ -37,19 +36,8 @@ extension Statement {
             LedgerSchema.tables(after: migrations).filter(\.isInBackup).flatMap(\.missing)
         }
 
-        static let holdings = LedgerSchema.holdingRows.enumerated().map {
-            Statement("upkeep.holdings\($0)", [], $1)
-        }
-
-        /// Write the rows that follow from those of a backup, unless the migration does that
-        /// which comes next.
-        static func following(_ contents: ArchiveContents) -> [Statement] {
-            let steps = contents.databases.first?.steps.count ?? 0
-            return steps < LedgerSchema.holdingsMigration ? [] : holdings
-        }
-
         static let all =
             [unfinished, begin, finish, askReadiness, leaveReadiness]
-            + references.map(\.statement) + holdings
+            + references.map(\.statement)
     }
 }

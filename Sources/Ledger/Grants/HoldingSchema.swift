@@ -31,62 +31,22 @@ extension LedgerSchema {
     private static let originalKey = [
         "original_transaction_id", "root", "environment", "bundle_id",
     ]
-
-    /// Write both tables for the purchases of a database that had no such tables. A repeat
-    /// changes nothing.
-    static let holdingRows = [
-        """
-        INSERT INTO originals (root, environment, bundle_id, original_transaction_id, revision)
-        SELECT DISTINCT p.root, p.environment, p.bundle_id, p.original_transaction_id, 1
-        FROM purchases p WHERE 1 = 1
-        ON CONFLICT (root, environment, bundle_id, original_transaction_id) DO NOTHING
-        """,
-        """
-        INSERT INTO holdings (account, root, environment, bundle_id, original_transaction_id)
-        SELECT DISTINCT h.account, p.root, p.environment, p.bundle_id, p.original_transaction_id
-        FROM (
-            SELECT account, root, environment, bundle_id, transaction_id FROM grants
-            WHERE kind = 'entitlement'
-            UNION ALL
-            SELECT account, root, environment, bundle_id, transaction_id FROM shares
-        ) h
-        JOIN purchases p ON p.root = h.root AND p.environment = h.environment
-            AND p.bundle_id = h.bundle_id AND p.transaction_id = h.transaction_id
-        WHERE 1 = 1
-        ON CONFLICT (account, environment, root, bundle_id, original_transaction_id) DO NOTHING
-        """,
-    ]
 }
 
 extension Statement {
     /// Statements about the changes of originals.
     enum Originals {
-        private static let increases = """
-            ON CONFLICT (root, environment, bundle_id, original_transaction_id) DO UPDATE
-            SET revision = originals.revision + 1
-            """
-
-        /// Counts a change. The last lock of a commit, after those of purchases.
+        /// Counts a change.
         static let touch = Statement(
             "originals.touch", [.text, .text, .text, .text],
             """
             INSERT INTO originals (root, environment, bundle_id, original_transaction_id, revision)
-            VALUES ($1, $2, $3, $4, 1) \(increases)
+            VALUES ($1, $2, $3, $4, 1)
+            ON CONFLICT (original_transaction_id, root, environment, bundle_id) DO UPDATE
+            SET revision = originals.revision + 1
             """)
 
-        /// Counts a change of each original in which an account has a part, in one order for
-        /// every process.
-        static let touchAll = Statement(
-            "originals.touchAll", [.text],
-            """
-            INSERT INTO originals (root, environment, bundle_id, original_transaction_id, revision)
-            SELECT h.root, h.environment, h.bundle_id, h.original_transaction_id, 1
-            FROM holdings h WHERE h.account = $1
-            ORDER BY h.root, h.environment, h.bundle_id, h.original_transaction_id
-            \(increases)
-            """)
-
-        static let all = [touch, touchAll]
+        static let all = [touch]
     }
 
     /// Statements about what accounts have of originals.
@@ -108,35 +68,66 @@ extension Statement {
         static let removeAll = Statement(
             "holdings.removeAll", [.text], "DELETE FROM holdings WHERE account = $1")
 
-        private static func marks(_ account: String, _ environment: String) -> String {
+        static let ofAccount = Statement(
+            "holdings.ofAccount", [.text],
             """
+            SELECT root, environment, bundle_id, original_transaction_id FROM holdings
+            WHERE account = $1
+            """)
+
+        /// Gives an account a part in each original that grants it something, or of which
+        /// something is shared with it. A server of a version without holdings may have
+        /// written that.
+        static let complete = Statement(
+            "holdings.complete", [.text],
+            """
+            INSERT INTO holdings (account, root, environment, bundle_id, original_transaction_id)
+            SELECT DISTINCT CAST($1 AS TEXT), p.root, p.environment, p.bundle_id,
+                p.original_transaction_id
+            FROM (
+                SELECT root, environment, bundle_id, transaction_id FROM grants
+                WHERE account = $1 AND kind = 'entitlement'
+                UNION ALL
+                SELECT root, environment, bundle_id, transaction_id FROM shares
+                WHERE account = $1
+            ) h
+            JOIN purchases p ON p.root = h.root AND p.environment = h.environment
+                AND p.bundle_id = h.bundle_id AND p.transaction_id = h.transaction_id
+            WHERE 1 = 1 \(once)
+            """)
+
+        /// An original without a row has not changed since the table was made.
+        private static let mark = """
             h.root || ' ' || h.bundle_id || ' ' || h.original_transaction_id AS original,
-                o.revision
-            FROM holdings h
-            JOIN originals o ON o.root = h.root AND o.environment = h.environment
+                COALESCE(o.revision, 0) AS revision
+            """
+        private static let withRevision = """
+            LEFT JOIN originals o ON o.root = h.root AND o.environment = h.environment
                 AND o.bundle_id = h.bundle_id
                 AND o.original_transaction_id = h.original_transaction_id
-            WHERE h.account = \(account) AND h.environment = \(environment)
             """
-        }
 
         /// The originals of an account in one environment, with their revisions.
         static let marks = Statement(
-            "holdings.marks", [.text, .text], "SELECT \(marks("$1", "$2"))")
+            "holdings.marks", [.text, .text],
+            """
+            SELECT \(mark) FROM holdings h \(withRevision)
+            WHERE h.account = $1 AND h.environment = $2
+            """)
 
-        /// The key with the digest `$3` and, in rows without a key, the marks of an account:
-        /// one look-up for a call.
+        /// The key with the digest `$3`, once for each mark of the account: one look-up for a
+        /// call. Without such a key nothing is looked up of the account.
         static let opened = Statement(
             "holdings.opened", [.text, .text, .text],
             """
-            SELECT k.key_id, k.name, k.scope, CAST(NULL AS TEXT) AS original,
-                CAST(NULL AS BIGINT) AS revision
-            FROM api_keys k WHERE k.digest = $3 AND k.revoked_at IS NULL
-            UNION ALL
-            SELECT NULL, NULL, NULL, \(marks("$1", "$2"))
+            SELECT k.key_id, k.name, k.scope, \(mark)
+            FROM api_keys k
+            LEFT JOIN holdings h ON h.account = $1 AND h.environment = $2
+            \(withRevision)
+            WHERE k.digest = $3 AND k.revoked_at IS NULL
             """)
 
-        static let all = [insert, copy, removeAll, marks, opened]
+        static let all = [insert, copy, removeAll, ofAccount, complete, marks, opened]
     }
 }
 
@@ -146,6 +137,17 @@ struct Original: Hashable, Sendable {
     let environment: Environment
     let bundleID: String
     let transactionID: String
+
+    private init(_ row: Row) throws {
+        let word = try row.text("environment")
+        guard let environment = Environment(named: word) else {
+            throw StorageFault(.malformedRow, "environment is \(word)")
+        }
+        self.environment = environment
+        root = try row.text("root")
+        bundleID = try row.text("bundle_id")
+        transactionID = try row.text("original_transaction_id")
+    }
 
     init(_ key: PurchaseKey, _ facts: BookedFacts) {
         root = key.root
@@ -158,7 +160,8 @@ struct Original: Hashable, Sendable {
         [.text(root), .text(environment.rawValue), .text(bundleID), .text(transactionID)]
     }
 
-    /// Counts a change of it, at the end of the commit that writes the change.
+    /// Counts a change of it. The last lock of the commit that writes the change, so that no two
+    /// commits wait for each other.
     func touch(_ writing: any Writing) throws {
         try writing.execute(Statement.Originals.touch, values)
     }
@@ -172,5 +175,26 @@ struct Original: Hashable, Sendable {
                 "environment": .text(environment.rawValue), "bundle_id": .text(bundleID),
                 "original_transaction_id": .text(transactionID),
             ]))
+    }
+
+    /// Counts a change of each, in one order for all commits.
+    static func touch(_ originals: Set<Original>, _ writing: any Writing) throws {
+        let sorted = originals.sorted {
+            ($0.root, $0.environment.rawValue, $0.bundleID, $0.transactionID)
+                < ($1.root, $1.environment.rawValue, $1.bundleID, $1.transactionID)
+        }
+        for original in sorted { try original.touch(writing) }
+    }
+
+    /// Gives what an account has a part in to another one, and returns it. It comes before grants
+    /// and shares are given to that one. ``touch(_:_:)`` follows in the same commit.
+    static func move(
+        from account: String, to other: String, _ writing: any Writing
+    ) throws -> Set<Original> {
+        try writing.execute(Statement.Holdings.complete, [.text(account)])
+        let rows = try writing.query(Statement.Holdings.ofAccount, [.text(account)])
+        try writing.execute(Statement.Holdings.copy, [.text(account), .text(other)])
+        try writing.execute(Statement.Holdings.removeAll, [.text(account)])
+        return Set(try rows.map { try Original($0) })
     }
 }

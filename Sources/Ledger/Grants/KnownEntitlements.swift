@@ -80,20 +80,24 @@ struct OriginalMarks: Hashable, Sendable {
         let revision: Int64
     }
 
-    private let marks: [Mark]
+    private let marks: Set<Mark>
 
     var count: Int { marks.count }
 
     /// Rows without an original are left out.
     init(_ rows: [Row]) throws {
-        marks = try rows.compactMap { row in
-            guard let original = try row.optionalText("original") else { return nil }
-            return Mark(original: original, revision: try row.integer("revision"))
+        var marks: Set<Mark> = []
+        for row in rows {
+            guard let original = try row.optionalText("original") else { continue }
+            marks.insert(Mark(original: original, revision: try row.integer("revision")))
         }
+        self.marks = marks
     }
 
-    /// Whether an original of these is meant by `name`, as ``Statement/Holdings/marks`` makes it.
-    func contains(_ name: String) -> Bool { marks.contains { $0.original == name } }
+    /// Whether each original of these facts has a mark.
+    func cover(_ facts: [EntitlementFact]) -> Bool {
+        Set(facts.map(\.original)).isSubset(of: marks.map(\.original))
+    }
 }
 
 /// What an account may use, and what a server has made of it.
@@ -135,14 +139,17 @@ final class EntitlementMemo: Sendable {
 
     private struct Pages {
         var young: [Question: KnownEntitlements] = [:]
+        /// The sum of the sizes of all that came into `young`.
+        var size = 0
         /// What was read before those. Forgotten when `young` is full.
         var old: [Question: KnownEntitlements] = [:]
     }
 
-    /// Twice as many accounts are known at most, with a few kilobytes each.
-    private static let pageSize = 10_000
-    /// The most originals and spans of an account. What is larger is read each time.
-    private static let sizeMax = 100
+    /// The size of a page, for 10,000 accounts with two originals each. Two pages have about
+    /// 60 MB.
+    private static let pageSize = 50_000
+    /// The most of one account. What is larger is read each time.
+    private static let sizeMax = 1_000
     /// How long something is known: one minute. A server of a version that did not write
     /// marks may still work on the same database.
     private static let milliseconds: Int64 = 60_000
@@ -163,20 +170,22 @@ final class EntitlementMemo: Sendable {
     }
 
     func keep(_ known: KnownEntitlements) {
-        let isSmall = known.parts.allSatisfy { part in
-            part.marks.count + part.timelines.reduce(0) { $0 + $1.spans.count } <= Self.sizeMax
+        let size = known.parts.reduce(1) { size, part in
+            size + part.marks.count + part.timelines.reduce(0) { $0 + $1.spans.count }
         }
-        guard isSmall else { return }
+        guard size <= Self.sizeMax else { return }
         let question = Question(
             account: AccountName(known.account), environment: known.environment)
         // What is forgotten is freed after the lock.
         let forgotten = pages.withLock { pages -> [Question: KnownEntitlements] in
             var forgotten: [Question: KnownEntitlements] = [:]
-            if pages.young.count >= Self.pageSize {
+            if pages.size + size > Self.pageSize {
                 swap(&forgotten, &pages.old)
                 swap(&pages.old, &pages.young)
+                pages.size = 0
             }
             pages.young[question] = known
+            pages.size += size
             return forgotten
         }
         _ = consume forgotten

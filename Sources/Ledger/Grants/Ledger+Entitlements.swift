@@ -54,8 +54,7 @@ extension Ledger {
         let rows = try await storage.find(
             Statement.Holdings.opened,
             [.text(account), .text(environment.rawValue), .text(LedgerKeyText.digest(key))])
-        let row = try rows.first { try $0.optionalText("key_id") != nil }
-        try admit(try row.map { try AdmittedKey($0) })
+        try admit(try rows.first.map { try AdmittedKey($0) })
         let marks = [try OriginalMarks(rows)]
         return try await known(of: account, in: environment, marks).answer(at: ports.wall.now)
     }
@@ -147,7 +146,15 @@ extension Ledger {
             return known
         }
         let (known, isMarked) = try await read(of: account, in: environment)
-        if isMarked { memo.keep(known) }
+        if isMarked {
+            memo.keep(known)
+        } else {
+            // Once for an account of an earlier version. If it fails, the account is read again
+            // the next time.
+            try? await storage.write { writing in
+                try writing.execute(Statement.Holdings.complete, [.text(account)])
+            }
+        }
         return known
     }
 
@@ -213,7 +220,7 @@ extension EntitlementFact {
         let part = KnownEntitlements.Part(
             marks: try OriginalMarks(rows[0]), timelines: EntitlementTimeline.all(facts),
             signedAt: isProduction ? nil : signedAt)
-        return (part, facts.allSatisfy { part.marks.contains($0.original) })
+        return (part, part.marks.cover(facts))
     }
 
     /// The facts of rows, with the newest date of their signatures. `mayStand`: whether the
