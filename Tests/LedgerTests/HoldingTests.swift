@@ -172,6 +172,21 @@ import Testing
         #expect(try await book.active("cat") == ["month", "pro"])
     }
 
+    /// A read has found its grants, and then it was erased.
+    @Test func `an account that is erased meanwhile gets no mark`() async throws {
+        let book = try await Book.open(grants: Self.rules())
+        try await book.prove(1, product: "pro", account: "blob")
+        try await book.storage.write { writing in
+            try writing.execute(Statement.Holdings.removeAll, [.text("blob")])
+            try writing.execute(PersonalData.removeAccount, [.text("blob")])
+        }
+        #expect(try await book.active() == ["pro"])
+        let rows = try await book.storage.read { reading in
+            try reading.query(Statement.Holdings.ofAccount, [.text("blob")])
+        }
+        #expect(rows.isEmpty)
+    }
+
     @Test(.engineFree) func `books of an earlier version, and restored ones, are remembered too`()
         async throws
     {

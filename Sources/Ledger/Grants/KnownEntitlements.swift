@@ -146,8 +146,8 @@ final class EntitlementMemo: Sendable {
     }
 
     /// The size of a page, for 10,000 accounts with two originals each. Two pages have about
-    /// 60 MB.
-    private static let pageSize = 50_000
+    /// 70 MB.
+    private static let pageSize = 60_000
     /// The most of one account. What is larger is read each time.
     private static let sizeMax = 1_000
     /// How long something is known: one minute. A server of a version that did not write
@@ -170,7 +170,7 @@ final class EntitlementMemo: Sendable {
     }
 
     func keep(_ known: KnownEntitlements) {
-        let size = known.parts.reduce(1) { size, part in
+        let size = known.parts.reduce(2) { size, part in
             size + part.marks.count + part.timelines.reduce(0) { $0 + $1.spans.count }
         }
         guard size <= Self.sizeMax else { return }

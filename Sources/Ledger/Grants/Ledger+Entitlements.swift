@@ -152,7 +152,12 @@ extension Ledger {
             // Once for an account of an earlier version. If it fails, the account is read again
             // the next time.
             try? await storage.write { writing in
-                try writing.execute(Statement.Holdings.complete, [.text(account)])
+                // Its line keeps its name out of the books if it is erased meanwhile.
+                let name: [SQLValue] = [.text(account)]
+                guard try writing.first(Statement.Accounts.takeKnownLine, name) != nil else {
+                    return
+                }
+                try writing.execute(Statement.Holdings.complete, name)
             }
         }
         return known
