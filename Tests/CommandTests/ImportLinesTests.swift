@@ -71,16 +71,17 @@ import Testing
     @Test func `progress is of one file's contents`() throws {
         let folder = try temporaryFolder()
         let path = folder.file("list.progress")
-        var progress = ImportProgress(path: path, Data("a,1".utf8))
+        var progress = ImportProgress(path: path, Data("a,1".utf8), way: ["one"])
         #expect(progress.count == 0)
         try progress.note(7)
         try progress.note(9)
 
-        let known = ImportProgress(path: path, Data("a,1".utf8))
+        let known = ImportProgress(path: path, Data("a,1".utf8), way: ["one"])
         #expect((6...10).filter(known.isDone) == [7, 9])
-        #expect(ImportProgress(path: path, Data("a,2".utf8)).count == 0)
+        #expect(ImportProgress(path: path, Data("a,2".utf8), way: ["one"]).count == 0)
+        #expect(ImportProgress(path: path, Data("a,1".utf8), way: ["two"]).count == 0)
         progress.remove()
-        #expect(ImportProgress(path: path, Data("a,1".utf8)).count == 0)
+        #expect(ImportProgress(path: path, Data("a,1".utf8), way: ["one"]).count == 0)
     }
 
     @Test func `a number that was not written to its end is not done, nor part of the next`()
@@ -88,17 +89,17 @@ import Testing
     {
         let folder = try temporaryFolder()
         let path = folder.file("list.progress")
-        var progress = ImportProgress(path: path, Data("a,1".utf8))
+        var progress = ImportProgress(path: path, Data("a,1".utf8), way: ["one"])
         try progress.note(2)
         let file = try #require(FileHandle(forWritingAtPath: path))
         try file.seekToEnd()
         try file.write(contentsOf: Data("1".utf8))
 
-        var next = ImportProgress(path: path, Data("a,1".utf8))
+        var next = ImportProgress(path: path, Data("a,1".utf8), way: ["one"])
         #expect(next.count == 1)
         try next.note(13)
         try next.note(14)
-        let last = ImportProgress(path: path, Data("a,1".utf8))
+        let last = ImportProgress(path: path, Data("a,1".utf8), way: ["one"])
         #expect([1, 2, 13, 14, 113].filter(last.isDone) == [2, 13, 14])
     }
 }

@@ -89,6 +89,43 @@ import Testing
         #expect(breaker.wait(at: now.adding(seconds: -86_400)) == nil)
     }
 
+    @Test func `an earlier call's answer does not end a pause that the store asked for`() {
+        var breaker = CircuitBreaker()
+        breaker.rest(until: now.adding(seconds: 60))
+        breaker.succeed()
+
+        #expect(breaker.wait(at: now.adding(seconds: 59)) != nil)
+        #expect(breaker.wait(at: now.adding(seconds: 60)) == nil)
+    }
+
+    @Test func `one failure with a pause that is over keeps no other call away`() {
+        var breaker = CircuitBreaker()
+        breaker.fail(at: now)
+        breaker.rest(until: now)
+
+        #expect(breaker.wait(at: now) == nil)
+        #expect(breaker.wait(at: now) == nil)
+    }
+
+    @Test func `a call that waits for its turn looks again, and none waits for long`() throws {
+        let gate = StoreGate()
+        let turns = try (0..<6).map { _ in
+            try gate.enter("store", perSecond: 1, waitMax: 5_000, at: now)
+        }
+        #expect(turns.map(\.pause) == [0, 1000, 2000, 3000, 4000, 5000])
+        let refused = #expect(throws: StoreTrouble.self) {
+            try gate.enter("store", perSecond: 1, waitMax: 5_000, at: now)
+        }
+        #expect(refused?.until == now.adding(seconds: 6))
+        try gate.check(turns[1], "store", at: now.adding(seconds: 1))
+
+        gate.rest("store", until: now.adding(seconds: 60))
+        #expect(throws: StoreTrouble.self) {
+            try gate.check(turns[2], "store", at: now.adding(seconds: 2))
+        }
+        try gate.check(turns[2], "store", at: now.adding(seconds: 60))
+    }
+
     @Test func `a second's calls are made at once, and the others at an even pace`() {
         var budget = RateBudget(perSecond: 4)
         let waits = (0..<8).map { _ in budget.take(at: now) }

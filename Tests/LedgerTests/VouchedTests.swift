@@ -81,7 +81,7 @@ import Testing
         #expect(try await book.unspent(Book.blob, environment: "Sandbox").count == 1)
     }
 
-    @Test(arguments: [21_003, 21_002, 21_010])
+    @Test(arguments: [21_003, 21_010])
     func `a receipt that the store refuses books nothing`(status: Int) async throws {
         let book = try await Book.open(asking: store)
         answers(Reply(status: status))
@@ -91,7 +91,7 @@ import Testing
         #expect(told == ["proofInvalid", "receipt"])
     }
 
-    @Test(arguments: [21_004, 21_005, 21_009, 21_100, 21_199])
+    @Test(arguments: [21_002, 21_004, 21_005, 21_009, 21_100, 21_199])
     func `trouble at the store keeps the receipt, and it is settled later`(status: Int)
         async throws
     {
@@ -106,6 +106,27 @@ import Testing
         clock.move(seconds: 60)
         #expect(try await book.ledger.settleProofs() == 1)
         #expect(try await book.unspent(environment: "Sandbox") == [Book.id(1): 1])
+    }
+
+    /// Apple's page on the statuses: the data is malformed, or there is a temporary issue.
+    @Test func `a receipt that the store cannot read is refused when it has said so six times`()
+        async throws
+    {
+        let clock = MovedClock()
+        let book = try await Book.open(asking: store, wall: clock.wall)
+        answers(Reply(status: 21_002))
+        guard case .kept = try await present(book, [Book.record()]) else {
+            return #expect(Bool(false))
+        }
+        var settled: [Int] = []
+        for _ in 1...6 {
+            clock.move(seconds: 3600)
+            settled.append(try await book.ledger.settleProofs())
+        }
+
+        #expect(settled == [0, 0, 0, 0, 0, 1])
+        let proofs = try await book.ledger.waitingProofs(account: "blob").proofs
+        #expect(proofs.map(\.refusal) == ["proofInvalid"])
     }
 
     @Test func `an answer about another app, a mode or an environment that is not, is refused`()

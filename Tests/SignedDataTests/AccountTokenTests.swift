@@ -152,6 +152,28 @@ import _CryptoExtras
         #expect(failure?.code == .malformed)
     }
 
+    @Test func `a published set counts without its unusable keys, and may have none`() throws {
+        let modulus = Self.text(try Self.rsa.get().publicKey.getKeyPrimitives().modulus)
+        func rsa(_ id: String, exponent: String = "AQAB") -> String {
+            ",{\"kty\":\"RSA\",\"kid\":\(id),\"n\":\"\(modulus)\",\"e\":\"\(exponent)\"}"
+        }
+        let noPoint = #",{"kty":"EC","kid":"ec2","crv":"P-256","x":"AA","y":"AA"}"#
+        for (more, without) in [
+            (rsa("\"one\"", exponent: "AAE"), "one"), (noPoint, "ec2"), (rsa("7"), "7"),
+            (rsa("\"ec\""), "ec"),
+        ] {
+            let keys = try JSONWebKeys(published: Array(try Self.set(more).utf8))
+            #expect(keys.has("rsa"))
+            #expect(!keys.has(without))
+        }
+        // The same key twice is no contradiction.
+        #expect(try JSONWebKeys(published: Array(try Self.set(rsa("\"rsa\"")).utf8)).has("rsa"))
+        #expect(try !JSONWebKeys(published: Array(#"{"keys":[]}"#.utf8)).has("rsa"))
+        #expect(throws: VerificationFailure.self) {
+            try JSONWebKeys(published: Array("{}".utf8))
+        }
+    }
+
     @Test func `an exponent of one and an id that comes twice are refused`() throws {
         let modulus = Self.text(try Self.rsa.get().publicKey.getKeyPrimitives().modulus)
         for more in [

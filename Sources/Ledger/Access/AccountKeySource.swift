@@ -67,6 +67,6 @@ actor AccountKeySource {
         guard answer.status == 200 else {
             throw StoreUnreached("its server answered with \(answer.status)")
         }
-        return try JSONWebKeys(answer.body)
+        return try JSONWebKeys(published: answer.body)
     }
 }

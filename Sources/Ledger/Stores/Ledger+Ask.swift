@@ -130,9 +130,9 @@ extension Ledger {
             case .trouble(.keyRefused):
                 refusedKey = StoreTrouble(
                     .keyRefused, "the store does not accept the shared secret")
-            case .trouble(.unreachable):
+            case .trouble(let kind):
                 throw StoreTrouble(
-                    .unreachable, "verifyReceipt answered with the status \(reply.status)")
+                    kind, "verifyReceipt answered with the status \(reply.status)")
             case .refused: throw Self.receiptRefused(reply.status)
             }
         }

@@ -7,6 +7,9 @@ public import StoreWire
 extension Ledger {
     /// The most proofs that are settled in one go.
     static let settledMax = 20
+    /// How often the store is asked about a receipt that it may not be able to read: for about
+    /// two hours.
+    static let unclearMax = 6
     /// How long a process has a proof for itself. If it dies, another one asks then.
     static let leaseMilliseconds: Int64 = 120_000
 
@@ -78,22 +81,30 @@ extension Ledger {
         } catch is WaitingProofGone {
             return false
         } catch let refusal as LedgerRefusal where refusal.kind != .unavailable {
-            let code = refusal.error.code
-            ports.log("a kept proof was refused", ["code": code])
-            try await storage.write {
-                try $0.execute(Statement.Waiting.refuse, lease + [.text(code)])
-            }
+            try await refuse(lease, refusal.error.code)
             return true
         } catch let refusal as LedgerRefusal {
             let trouble = StoreTrouble(.unreachable, refusal.error.code)
             try await postpone(lease, attempt, trouble)
             return false
+        } catch let trouble as StoreTrouble
+            where trouble.kind == .unclear && attempt >= Self.unclearMax
+        {
+            try await refuse(lease, "proofInvalid")
+            return true
         } catch let trouble as StoreTrouble {
             try await postpone(lease, attempt, trouble)
             return false
         }
         try await storage.write { try $0.execute(Statement.Waiting.settle, lease) }
         return true
+    }
+
+    private func refuse(_ lease: [SQLValue], _ code: String) async throws {
+        ports.log("a kept proof was refused", ["code": code])
+        try await storage.write {
+            try $0.execute(Statement.Waiting.refuse, lease + [.text(code)])
+        }
     }
 
     private func postpone(

@@ -94,8 +94,10 @@ struct StoreClient: Sendable {
         switch answer.status {
         case 200..<300: return try decode(answer, host)
         case 401:
+            gate.succeed(host)
             throw StoreTrouble(.keyRefused, "the store does not accept the merchant's key")
         default:
+            gate.succeed(host)
             let error = try? StrictJSON.decode(AppleErrorResponse.self, from: answer.body)
             throw Rejection(status: answer.status, code: error?.errorCode ?? 0)
         }
@@ -115,6 +117,7 @@ struct StoreClient: Sendable {
                 timeoutMilliseconds: timeout, answerBytesMax: Self.answerBytesMax)
         }
         guard answer.status == 200 else {
+            gate.succeed(host)
             throw StoreTrouble(.unreachable, "verifyReceipt answered with \(answer.status)")
         }
         return try decode(answer, host)
@@ -124,24 +127,31 @@ struct StoreClient: Sendable {
         _ answer: StoreAnswer, _ host: String
     ) throws -> Answer {
         do {
-            return try StrictJSON.decode(
+            let decoded = try StrictJSON.decode(
                 Answer.self, from: answer.body, bytesMax: Self.answerBytesMax)
+            gate.succeed(host)
+            return decoded
         } catch {
             gate.fail(host, at: wall.now)
             throw StoreTrouble(.unreachable, "the store's answer cannot be read")
         }
     }
 
-    /// Sends a call until there is an answer other than of a fault.
+    /// Sends a call until there is an answer other than of a fault. Whether the server works is
+    /// known once the answer was read.
     private func send(
         _ place: Place, _ host: String, rule: RetryRule,
         _ make: (_ timeout: Int) throws -> StoreCall
     ) async throws -> StoreAnswer {
         var attempt = 1
         while true {
-            let pause = try gate.enter(
-                host, perSecond: place.address.callsPerSecond, at: wall.now)
-            if pause > 0 { try await door.sleep(.milliseconds(pause)) }
+            let turn = try gate.enter(
+                host, perSecond: place.address.callsPerSecond, waitMax: rule.turnMilliseconds,
+                at: wall.now)
+            if turn.pause > 0 {
+                try await door.sleep(.milliseconds(turn.pause))
+                try gate.check(turn, host, at: wall.now)
+            }
             let reason: String
             do {
                 let answer = try await door.send(try make(rule.timeoutMilliseconds))
@@ -176,9 +186,7 @@ struct StoreClient: Sendable {
             if let until { gate.rest(host, until: until) }
             return StoreTrouble(
                 .unreachable, "the store answered with \(answer.status)", until: until)
-        default:
-            gate.succeed(host)
-            return nil
+        default: return nil
         }
     }
 }

@@ -13,19 +13,49 @@ final class StoreGate: Sendable {
 
     private let hosts = Mutex<[String: Host]>([:])
 
-    /// Admits a call. Returns the milliseconds to wait before it. Throws if the
-    /// server is left alone at present.
+    /// A call that was admitted.
+    struct Turn {
+        /// The milliseconds to wait before it.
+        let pause: Int64
+        fileprivate let closings: Int
+    }
+
+    /// Admits a call. Throws if the server is left alone at present, or if the call would
+    /// wait too long for its turn.
     func enter(
-        _ host: String, perSecond: Int, at now: Timestamp
-    ) throws(StoreTrouble) -> Int64 {
-        let (pause, until) = hosts.withLock { hosts -> (Int64, Timestamp?) in
+        _ host: String, perSecond: Int, waitMax: Int64, at now: Timestamp
+    ) throws(StoreTrouble) -> Turn {
+        let turn = hosts.withLock { hosts -> Result<Turn, StoreTrouble> in
             var known = hosts[host] ?? Host(budget: RateBudget(perSecond: perSecond))
             defer { hosts[host] = known }
-            if let until = known.breaker.wait(at: now) { return (0, until) }
-            return (known.budget.take(at: now), nil)
+            let pause = known.budget.wait(at: now)
+            guard pause <= waitMax else {
+                return .failure(
+                    StoreTrouble(
+                        .unreachable, "too many questions wait for the store",
+                        until: now.adding(milliseconds: pause)))
+            }
+            if let until = known.breaker.wait(at: now) { return .failure(Self.closed(until)) }
+            return .success(
+                Turn(pause: known.budget.take(at: now), closings: known.breaker.closings))
         }
-        guard let until else { return pause }
-        throw StoreTrouble(.unreachable, "the store is not asked at present", until: until)
+        return try turn.get()
+    }
+
+    /// Throws if calls were kept away since a call was admitted, which has waited for its
+    /// turn.
+    func check(_ turn: Turn, _ host: String, at now: Timestamp) throws(StoreTrouble) {
+        let until = hosts.withLock { hosts -> Timestamp? in
+            guard let breaker = hosts[host]?.breaker, breaker.closings != turn.closings else {
+                return nil
+            }
+            return breaker.closing(at: now)
+        }
+        if let until { throw Self.closed(until) }
+    }
+
+    private static func closed(_ until: Timestamp) -> StoreTrouble {
+        StoreTrouble(.unreachable, "the store is not asked at present", until: until)
     }
 
     func succeed(_ host: String) {
@@ -48,6 +78,9 @@ struct StoreTrouble: Error, Hashable, Sendable {
         case unreachable
         /// The store does not accept the merchant's key.
         case keyRefused
+        /// The store says that it cannot read the proof, or that it is in trouble: it does not
+        /// say which.
+        case unclear
     }
 
     let kind: Kind

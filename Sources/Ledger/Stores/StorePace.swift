@@ -6,11 +6,14 @@ import Commerce
 struct RetryRule: Hashable, Sendable {
     let attempts: Int
     let timeoutMilliseconds: Int
+    /// The longest that a call waits for its turn.
+    var turnMilliseconds: Int64 = 5_000
 
     /// While a caller waits for the answer.
     static let prompt = RetryRule(attempts: 2, timeoutMilliseconds: 5_000)
     /// For a worker, while no caller waits.
-    static let patient = RetryRule(attempts: 3, timeoutMilliseconds: 15_000)
+    static let patient = RetryRule(
+        attempts: 3, timeoutMilliseconds: 15_000, turnMilliseconds: 60_000)
 
     static let firstPauseMilliseconds: Int64 = 200
 
@@ -69,32 +72,44 @@ struct CircuitBreaker: Hashable, Sendable {
     static let pauseMillisecondsMax: Int64 = 600_000
 
     private var failures = 0
-    private var closedFrom: Timestamp?
+    private var closedUntil: Timestamp?
+    /// As the store asked. The answer to an earlier call does not end it.
+    private var restsUntil: Timestamp?
+    /// How often calls were kept away since the process began.
+    private(set) var closings = 0
 
     /// Returns nil if a call may be made, and else the instant of the next one.
     mutating func wait(at now: Timestamp) -> Timestamp? {
-        guard let until = closedFrom else { return nil }
-        let left = until.milliseconds(since: now)
-        // More than any pause is left if the machine's clock was set back.
-        guard left <= 0 || left > RetryAfter.millisecondsMax else { return until }
+        if let until = closing(at: now) { return until }
+        guard closedUntil != nil else { return nil }
         // The others wait for the result of this call.
-        closedFrom = failures == 0 ? nil : now.adding(milliseconds: Self.pauseMilliseconds)
+        closedUntil = now.adding(milliseconds: Self.pauseMilliseconds)
         return nil
     }
 
-    mutating func succeed() { self = CircuitBreaker() }
+    /// When calls are made again. Nil if they are not kept away.
+    func closing(at now: Timestamp) -> Timestamp? {
+        [restsUntil, closedUntil].compactMap(\.self).filter {
+            // More than any pause is left if the machine's clock was set back.
+            (1...RetryAfter.millisecondsMax).contains($0.milliseconds(since: now))
+        }.max()
+    }
+
+    mutating func succeed() { (failures, closedUntil) = (0, nil) }
 
     mutating func fail(at now: Timestamp) {
         failures += 1
         guard failures >= Self.failuresMax else { return }
         let doublings = Int64(min(failures - Self.failuresMax, 10))
         let pause = min(Self.pauseMilliseconds << doublings, Self.pauseMillisecondsMax)
-        closedFrom = now.adding(milliseconds: pause)
+        closedUntil = now.adding(milliseconds: pause)
+        closings += 1
     }
 
     /// The store asked for a pause.
     mutating func rest(until instant: Timestamp) {
-        closedFrom = max(closedFrom ?? instant, instant)
+        restsUntil = max(restsUntil ?? instant, instant)
+        closings += 1
     }
 }
 
@@ -112,13 +127,18 @@ struct RateBudget: Hashable, Sendable {
 
     /// Takes a call from the budget. Returns the milliseconds to wait before it.
     mutating func take(at now: Timestamp) -> Int64 {
+        defer { next += intervalMicroseconds }
+        return wait(at: now)
+    }
+
+    /// Returns the milliseconds that the next call would wait.
+    mutating func wait(at now: Timestamp) -> Int64 {
         let now = now.milliseconds * 1000
         // Nothing is saved for longer than a second. A value from far ahead is from
         // before the machine's clock was set back.
         if next < now - burstMicroseconds || next > now + 3_600_000_000 {
             next = now - burstMicroseconds
         }
-        defer { next += intervalMicroseconds }
         return max(0, (next - now + 999) / 1000)
     }
 }

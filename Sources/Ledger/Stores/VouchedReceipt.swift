@@ -58,6 +58,7 @@ struct VerifyReceiptReply: Hashable, Sendable, Decodable {
         case .sandboxAtProduction, .productionAtSandbox: .elsewhere
         case .secretMismatch: .trouble(.keyRefused)
         case .unavailable, .internalError: .trouble(.unreachable)
+        case .malformed: .trouble(.unclear)
         case let status where status.isRetryable: .trouble(.unreachable)
         default: .refused
         }

@@ -17,6 +17,14 @@ public struct JSONWebKeys: Sendable {
             case .rs256: "RS256"
             }
         }
+
+        /// The key itself, to compare it.
+        fileprivate var bytes: [UInt8] {
+            switch self {
+            case .es256(let key): [UInt8](key.value.rawRepresentation)
+            case .rs256(let key): [UInt8](key.value.derRepresentation)
+            }
+        }
     }
 
     /// Bytes of a set.
@@ -28,22 +36,15 @@ public struct JSONWebKeys: Sendable {
 
     private let keys: [String: Key]
 
-    /// Reads a set. Throws `malformed` if it is none, if it has no key that can be
-    /// used, if an id comes twice, or if a key for ES256 or RS256 is broken or weak.
+    /// Reads a set that somebody wrote for this program. Throws `malformed` if it is none, if
+    /// it has no key that can be used, if an id comes twice, or if a key for ES256 or RS256 is
+    /// broken or weak.
     public init(_ bytes: [UInt8]) throws(VerificationFailure) {
-        guard bytes.count <= Self.bytesMax else {
-            throw VerificationFailure(
-                .malformed, "a key set has at most \(Self.bytesMax) bytes")
-        }
-        guard let set = try? StrictJSON.decode(Fields.self, from: bytes) else {
-            throw VerificationFailure(.malformed, "a key set is JSON with a list, `keys`")
-        }
-        guard set.keys.count <= Self.keysMax else {
-            throw VerificationFailure(.malformed, "a key set has at most \(Self.keysMax) keys")
-        }
         var keys: [String: Key] = [:]
-        for field in set.keys {
-            guard let id = field.kid, !id.isEmpty, let key = try Self.key(field) else { continue }
+        for field in try Self.fields(bytes) {
+            guard let id = field.kid?.text, !id.isEmpty, let key = try Self.key(field) else {
+                continue
+            }
             guard keys.updateValue(key, forKey: id) == nil else {
                 throw VerificationFailure(.malformed, "a key's id comes twice in the set")
             }
@@ -53,6 +54,37 @@ public struct JSONWebKeys: Sendable {
                 .malformed, "the set has no key with a kid for ES256 or RS256")
         }
         self.keys = keys
+    }
+
+    /// Reads a set that a server publishes for many programs. A key that is broken, weak, or of
+    /// another kind is left out, as RFC 7517, section 5, wants it, and so are two different
+    /// keys with one id. It may have no key: then no token counts. Throws `malformed` if it is
+    /// no set.
+    public init(published bytes: [UInt8]) throws(VerificationFailure) {
+        var keys: [String: Key] = [:]
+        var doubled: Set<String> = []
+        for field in try Self.fields(bytes) {
+            guard let id = field.kid?.text, !id.isEmpty,
+                let key = (try? Self.key(field)) ?? nil
+            else { continue }
+            let before = keys.updateValue(key, forKey: id)
+            if let before, before.bytes != key.bytes { doubled.insert(id) }
+        }
+        self.keys = keys.filter { !doubled.contains($0.key) }
+    }
+
+    private static func fields(_ bytes: [UInt8]) throws(VerificationFailure) -> [Field] {
+        guard bytes.count <= bytesMax else {
+            throw VerificationFailure(
+                .malformed, "a key set has at most \(bytesMax) bytes")
+        }
+        guard let set = try? StrictJSON.decode(Fields.self, from: bytes) else {
+            throw VerificationFailure(.malformed, "a key set is JSON with a list, `keys`")
+        }
+        guard set.keys.count <= keysMax else {
+            throw VerificationFailure(.malformed, "a key set has at most \(keysMax) keys")
+        }
+        return set.keys
     }
 
     /// The public key of a signer of this process.
@@ -116,9 +148,18 @@ public struct JSONWebKeys: Sendable {
         let keys: [Field]
     }
 
+    /// A text. Nil in place of another value, which makes a key unusable and no set.
+    private struct Word: Decodable {
+        let text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
     private struct Field: Decodable {
         let kty: String?
-        let kid: String?
+        let kid: Word?
         let alg: String?
         let use: String?
         let crv: String?

@@ -3,8 +3,9 @@
 import Foundation
 import SignedData
 
-/// Notes which lines of a file are done, beside the file: its digest, then the number of
-/// each line. A line that is not noted is tried again. A changed file begins again.
+/// Notes which lines of a file are done, beside the file: a digest, then the number of each
+/// line. A line that is not noted is tried again. A changed file begins again, and so does one
+/// that is imported otherwise, such as into another ledger.
 struct ImportProgress {
     private let url: URL
     private let digest: String
@@ -12,9 +13,11 @@ struct ImportProgress {
     /// Open once something was noted.
     private var file: FileHandle?
 
-    init(path: String, _ data: Data) {
+    /// `way`: into which ledger the file is imported, and how.
+    init(path: String, _ data: Data, way: [String]) {
         url = URL(fileURLWithPath: path)
-        digest = CertificateAuthority.fingerprint(of: Array(data))
+        digest = CertificateAuthority.fingerprint(
+            of: Array(way.joined(separator: "\n").utf8) + [0] + Array(data))
         guard let known = FileManager.default.contents(atPath: path),
             let text = String(data: known, encoding: .utf8)
         else { return }

@@ -104,7 +104,11 @@ struct LedgerImportCommand: AsyncParsableCommand {
         }
         let lines = ImportLines(data)
         let door = try ledger.door()
-        var progress = ImportProgress(path: file + ".progress", data)
+        // The key that signs entitlements is a ledger's own.
+        let keys = try await door.get("/keys", as: LedgerPublicKeys.self)
+        var progress = ImportProgress(
+            path: file + ".progress", data,
+            way: keys.keys.map(\.kid) + [environment ?? "", bundleId ?? ""])
         var outcomes = lines.mistakes.map {
             Outcome(
                 line: $0.line, account: nil, transactionId: nil, result: "lineInvalid",
@@ -140,7 +144,9 @@ struct LedgerImportCommand: AsyncParsableCommand {
                 line: row.line, account: row.account, transactionId: row.transactionID,
                 result: answer.transactionId == nil ? "kept" : "booked",
                 message: answer.message)
-        } catch let failure as Failure where failure.code == .no {
+        } catch let failure as Failure
+            where failure.code == .no || failure.error.code == "proofsTooMany"
+        {
             return Outcome(
                 line: row.line, account: row.account, transactionId: row.transactionID,
                 result: failure.error.code, message: failure.error.message)
