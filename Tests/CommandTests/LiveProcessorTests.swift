@@ -13,7 +13,9 @@ import Testing
 
     private func processor(answering body: String) throws -> (LiveProcessor, ScriptedPeer) {
         let peer = try ScriptedPeer(.answer(ScriptedPeer.response("200 OK", body)))
-        return (try LiveProcessor(url: "http://127.0.0.1:\(peer.port)"), peer)
+        var processor = try LiveProcessor(url: "http://127.0.0.1:\(peer.port)")
+        processor.timeoutMilliseconds = Patience.milliseconds
+        return (processor, peer)
     }
 
     @Test(arguments: ["captured", "voided"])

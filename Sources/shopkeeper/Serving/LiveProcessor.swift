@@ -25,7 +25,8 @@ struct LiveProcessor: Authoriser {
     private let charges: String
     private let client: OutboundClient
 
-    private static let timeoutMilliseconds = 5_000
+    /// How long an answer may take.
+    var timeoutMilliseconds = 5_000
 
     /// The processor's answer is not one of the allowed ones.
     struct Unclear: Error {
@@ -130,7 +131,7 @@ struct LiveProcessor: Authoriser {
         }
         var request = OutboundRequest(method, charges + name + verb, body: Array(body))
         if !body.isEmpty { request.headers = [.init("Content-Type", "application/json")] }
-        request.timeoutMilliseconds = Self.timeoutMilliseconds
+        request.timeoutMilliseconds = timeoutMilliseconds
         return try await client.send(request)
     }
 
