@@ -115,9 +115,9 @@ extension Ledger {
     private static func erase(
         _ names: [(old: String, new: String)], _ writing: any Writing
     ) throws {
-        var originals: Set<Original> = []
+        var originals: [Original] = []
         for (old, new) in names {
-            originals.formUnion(try Original.move(from: old, to: new, writing))
+            originals += try Original.move(from: old, to: new, writing)
             try writing.execute(
                 PersonalData.insertAccount,
                 LedgerSchema.accounts.row(["account": .text(new), "revision": .integer(1)]))

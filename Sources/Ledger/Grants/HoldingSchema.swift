@@ -132,7 +132,7 @@ extension Statement {
 }
 
 /// An original by its key.
-struct Original: Hashable, Sendable {
+struct Original: Sendable {
     let root: String
     let environment: Environment
     let bundleID: String
@@ -178,7 +178,7 @@ struct Original: Hashable, Sendable {
     }
 
     /// Counts a change of each, in one order for all commits.
-    static func touch(_ originals: Set<Original>, _ writing: any Writing) throws {
+    static func touch(_ originals: [Original], _ writing: any Writing) throws {
         let sorted = originals.sorted {
             ($0.root, $0.environment.rawValue, $0.bundleID, $0.transactionID)
                 < ($1.root, $1.environment.rawValue, $1.bundleID, $1.transactionID)
@@ -190,11 +190,11 @@ struct Original: Hashable, Sendable {
     /// and shares are given to that one. ``touch(_:_:)`` follows in the same commit.
     static func move(
         from account: String, to other: String, _ writing: any Writing
-    ) throws -> Set<Original> {
+    ) throws -> [Original] {
         try writing.execute(Statement.Holdings.complete, [.text(account)])
         let rows = try writing.query(Statement.Holdings.ofAccount, [.text(account)])
         try writing.execute(Statement.Holdings.copy, [.text(account), .text(other)])
         try writing.execute(Statement.Holdings.removeAll, [.text(account)])
-        return Set(try rows.map { try Original($0) })
+        return try rows.map { try Original($0) }
     }
 }
